@@ -1,0 +1,97 @@
+import { chmod, cp, mkdir, rm, writeFile } from "node:fs/promises";
+import { build, type BuildOptions, type Metafile } from "esbuild";
+
+/**
+ * Makes everything that ships, under dist/. The agent's side is one file per entry with no dependency; the sidecar is split, so that
+ * what delivery needs is not loaded while it waits. `dist/meta.json` says which sources went into which bundle.
+ */
+
+const agentTarget = "node18";
+const ownTarget = "node24";
+
+/** Bundled CommonJS packages call `require` for Node's built-ins, which ES modules lack. */
+const requireBanner =
+  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+const shebang = "#!/usr/bin/env node";
+
+const shared = {
+  bundle: true,
+  platform: "node",
+  metafile: true,
+  logLevel: "warning",
+  legalComments: "linked",
+} satisfies BuildOptions;
+
+function agentFile(
+  entry: string,
+  outfile: string,
+  format: "cjs" | "esm",
+  banner = "",
+): BuildOptions {
+  return {
+    ...shared,
+    entryPoints: [entry],
+    outfile: `dist/agent/${outfile}`,
+    format,
+    target: agentTarget,
+    minifySyntax: true,
+    banner: { js: banner },
+  };
+}
+
+function service(name: "sidecar" | "controlplane"): BuildOptions {
+  return {
+    ...shared,
+    entryPoints: { main: `${name}/main.ts` },
+    outdir: `dist/${name}`,
+    outExtension: { ".js": ".mjs" },
+    chunkNames: "lib/[name]-[hash]",
+    format: "esm",
+    splitting: true,
+    target: ownTarget,
+    banner: { js: requireBanner },
+  };
+}
+
+const bundles: readonly BuildOptions[] = [
+  agentFile("helper/index.ts", "variables/index.mjs", "esm"),
+  agentFile("helper/index.ts", "variables/index.cjs", "cjs"),
+  agentFile("helper/main.ts", "lib/wfvar.cjs", "cjs", shebang),
+  agentFile("entrypoint/main.ts", "lib/entrypoint.cjs", "cjs", shebang),
+  service("sidecar"),
+  service("controlplane"),
+];
+
+/** `import` and `require` of the folder itself: `require("/opt/agent/variables")`. */
+const variablesPackage = {
+  name: "variables",
+  private: true,
+  main: "./index.cjs",
+  exports: { ".": { import: "./index.mjs", require: "./index.cjs" } },
+};
+
+await rm("dist", { recursive: true, force: true });
+const results = await Promise.all(bundles.map((options) => build(options)));
+await mkdir("dist/agent/bin", { recursive: true });
+await Promise.all([
+  cp("helper/bin/wfvar", "dist/agent/bin/wfvar"),
+  cp("entrypoint/bin/entrypoint", "dist/agent/bin/entrypoint"),
+  writeFile("dist/agent/variables/package.json", `${JSON.stringify(variablesPackage, null, 2)}\n`),
+  writeFile(
+    "dist/meta.json",
+    JSON.stringify(mergeOutputs(results.map((result) => result.metafile))),
+  ),
+]);
+const executables = [
+  "agent/bin/wfvar",
+  "agent/bin/entrypoint",
+  "agent/lib/wfvar.cjs",
+  "agent/lib/entrypoint.cjs",
+  "sidecar/main.mjs",
+  "controlplane/main.mjs",
+];
+await Promise.all(executables.map((file) => chmod(`dist/${file}`, 0o755)));
+
+function mergeOutputs(metafiles: readonly (Metafile | undefined)[]): Metafile["outputs"] {
+  return Object.assign({}, ...metafiles.map((metafile) => metafile?.outputs));
+}
