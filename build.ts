@@ -12,7 +12,6 @@ const ownTarget = "node24";
 /** Bundled CommonJS packages call `require` for Node's built-ins, which ES modules lack. */
 const requireBanner =
   'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
-const shebang = "#!/usr/bin/env node";
 
 const shared = {
   bundle: true,
@@ -35,7 +34,6 @@ function agentFile(
     format,
     target: agentTarget,
     minifySyntax: true,
-    banner: { js: banner },
   };
 }
 
@@ -56,8 +54,8 @@ function service(name: "sidecar" | "controlplane"): BuildOptions {
 const bundles: readonly BuildOptions[] = [
   agentFile("helper/index.ts", "variables/index.mjs", "esm"),
   agentFile("helper/index.ts", "variables/index.cjs", "cjs"),
-  agentFile("helper/main.ts", "lib/wfvar.cjs", "cjs", shebang),
-  agentFile("entrypoint/main.ts", "lib/entrypoint.cjs", "cjs", shebang),
+  agentFile("helper/main.ts", "lib/wfvar.cjs", "cjs"),
+  agentFile("entrypoint/main.ts", "lib/entrypoint.cjs", "cjs"),
   service("sidecar"),
   service("controlplane"),
 ];
