@@ -21,12 +21,7 @@ const shared = {
   legalComments: "linked",
 } satisfies BuildOptions;
 
-function agentFile(
-  entry: string,
-  outfile: string,
-  format: "cjs" | "esm",
-  banner = "",
-): BuildOptions {
+function agentFile(entry: string, outfile: string, format: "cjs" | "esm"): BuildOptions {
   return {
     ...shared,
     entryPoints: [entry],
