@@ -25,6 +25,12 @@ export interface FolderVerdict<O> {
   readonly files: number;
 }
 
+/**
+ * Spellings of one folder (`Findings`, `FINDINGS`) that are merged; a folder with more is rejected whole. All of them are held open at once,
+ * at up to eight levels, and a process may have no more than 1024 files open.
+ */
+export const maxFolderSpellings = 64;
+
 const skipCodeOf = {
   symlink: "skipped_symlink",
   fifo: "skipped_fifo",
@@ -65,6 +71,11 @@ export function judgeFolder<O>(entries: Iterable<FolderEntry<O>>, depth: number)
     if (first === undefined) continue;
     if (others.length === 0) alone.set(segment, first);
     else invalid.push(first, ...others);
+  }
+  for (const [segment, spellings] of folders) {
+    if (spellings.length <= maxFolderSpellings) continue;
+    invalid.push(...spellings);
+    folders.delete(segment);
   }
   return { leaves: alone, folders, invalid, skipped, files };
 }

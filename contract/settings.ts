@@ -15,19 +15,21 @@ export interface Setting<T> {
   /** What the text must be, for the message: "a duration such as 30s". */
   readonly expected: string;
   readonly fallback?: T;
+  readonly required?: true;
 }
 
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 export type SettingValues<S extends Settings> = {
-  readonly [K in keyof S]: S[K] extends { readonly fallback: infer T }
-    ? T
-    : S[K] extends Setting<infer T>
-      ? T | undefined
-      : never;
+  readonly [K in keyof S]: S[K] extends Setting<infer T>
+    ? S[K] extends { readonly fallback: T } | { readonly required: true }
+      ? T
+      : T | undefined
+    : never;
 };
 
 export interface ReadSettings<S extends Settings> {
+  /** To be used only where there are no problems. */
   readonly values: SettingValues<S>;
   /** Words that are no flag, and everything after `--`. */
   readonly words: readonly string[];
@@ -86,6 +88,7 @@ export function readSettings<const S extends Settings>(
     const given = fromFlag ?? (env[setting.env] === "" ? undefined : env[setting.env]);
     if (given === undefined) {
       values[name] = setting.fallback;
+      if (setting.required) problems.push(`${setting.env} is required: ${setting.expected}`);
       continue;
     }
     const value = setting.parse(given);

@@ -10,6 +10,7 @@ import {
 } from "./codes.ts";
 import { isRunId, parseStepPath } from "./ids.ts";
 import { parseKey } from "./key.ts";
+import { maxStepFiles } from "./limits.ts";
 import { maxListedIssues } from "./pack.ts";
 import { finalizeStatuses, isInstant, outcomes } from "./marker.ts";
 import { outputKinds } from "./step-file.ts";
@@ -47,7 +48,7 @@ const limitBytes = z.int().min(1);
 export const limits = z.strictObject({
   max_value_bytes: limitBytes,
   max_step_bytes: limitBytes,
-  max_step_files: limitBytes,
+  max_step_files: limitBytes.max(maxStepFiles),
   max_step_entries: limitBytes,
 });
 

@@ -1,0 +1,192 @@
+import { readFile } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { Agent, ProxyAgent, request, type Dispatcher } from "undici";
+import { problem, type Problem } from "../contract/wire.ts";
+import { version } from "../contract/version.ts";
+import type { Target } from "./config.ts";
+import type { Deadline } from "./deadline.ts";
+import { SidecarError } from "./sidecar-error.ts";
+import type { Try } from "./retry.ts";
+
+/** The step calls of the control plane (API page). One method is one try; what may be tried again comes back as `retry` (WV-12). */
+
+const connectTimeoutMs = 5_000;
+/** Without a byte for so long, a try is over. */
+const idleTimeoutMs = 30_000;
+const maxAnswerBytes = 1024 ** 2;
+const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
+
+export type Answer = Dispatcher.ResponseData;
+
+export interface CpClient {
+  /** Asks for the prefill; `use` reads the body of a 200. */
+  readonly getPrefill: <T>(use: (answer: Answer) => Promise<T>) => Promise<Try<T>>;
+  /** Sends a pack; `use` gets the body of a 200 or 201, and a refusal that counts as done. */
+  readonly putPack: <T>(body: PackBody, handlers: PackHandlers<T>) => Promise<Try<T>>;
+  readonly close: () => Promise<void>;
+}
+
+export interface PackBody {
+  readonly chunks: readonly Buffer[];
+  readonly size: number;
+  readonly sha256: Buffer;
+}
+
+export interface PackHandlers<T> {
+  readonly accepted: (body: string) => T;
+  /** Undefined where the refusal is for good. */
+  readonly refused: (refusal: Problem) => T | undefined;
+}
+
+/** Makes a client for one step. `dispatcher` replaces the network in tests that break it on purpose. */
+export async function createCpClient(
+  target: Target,
+  deadline: Deadline,
+  dispatcher?: Dispatcher,
+): Promise<CpClient> {
+  const network = dispatcher ?? (await makeDispatcher(target));
+  const path = `v1/runs/${target.run}/steps/${target.step.text}`;
+  const base = target.cpUrl.href.endsWith("/") ? target.cpUrl.href : `${target.cpUrl.href}/`;
+  const query = `?attempt=${String(target.attempt)}`;
+
+  async function call<T>(
+    method: "GET" | "PUT",
+    url: string,
+    sent: { headers: Record<string, string>; body?: Readable },
+    use: (answer: Answer) => Promise<Try<T>>,
+  ): Promise<Try<T>> {
+    const token = await readToken(target.tokenFile);
+    try {
+      const answer = await request(url, {
+        method,
+        dispatcher: network,
+        signal: deadline.signal,
+        headersTimeout: idleTimeoutMs,
+        bodyTimeout: idleTimeoutMs,
+        headers: {
+          authorization: `Bearer ${token}`,
+          "wfvar-instance": target.instance,
+          "user-agent": `wfvar-sidecar/${version}`,
+          ...(target.traceparent === undefined ? {} : { traceparent: target.traceparent }),
+          ...sent.headers,
+        },
+        body: sent.body ?? null,
+      });
+      if (answer.statusCode >= 500 || retriedStatuses.has(answer.statusCode)) {
+        const afterMs = retryAfterMs(answer.headers["retry-after"]);
+        await discard(answer);
+        return { retry: `status ${String(answer.statusCode)}`, afterMs };
+      }
+      if (answer.statusCode === 401 && (await readToken(target.tokenFile)) !== token) {
+        await discard(answer);
+        return { retry: "status 401 while the token file changed" };
+      }
+      return await use(answer);
+    } catch (error) {
+      if (error instanceof SidecarError) throw error;
+      return { retry: networkReason(error) };
+    }
+  }
+
+  return {
+    getPrefill: async (use) =>
+      call("GET", `${base}${path}/variables${query}`, { headers: {} }, async (answer) => {
+        if (answer.statusCode === 200) return { done: await use(answer) };
+        throw refusalError(answer.statusCode, await readProblem(answer));
+      }),
+    putPack: async ({ chunks, size, sha256 }, { accepted, refused }) => {
+      const headers = {
+        "content-type": "application/x-tar",
+        "content-length": String(size),
+        "content-digest": `sha-256=:${sha256.toString("base64")}:`,
+      };
+      const sent = { headers, body: Readable.from(chunks, { objectMode: false }) };
+      return call("PUT", `${base}${path}/pack${query}`, sent, async (answer) => {
+        if (answer.statusCode === 200 || answer.statusCode === 201) {
+          return { done: accepted(await readText(answer)) };
+        }
+        const refusal = await readProblem(answer);
+        const counted = refusal === undefined ? undefined : refused(refusal);
+        if (counted !== undefined) return { done: counted };
+        throw refusalError(answer.statusCode, refusal);
+      });
+    },
+    close: async () => {
+      await network.destroy();
+    },
+  };
+}
+
+async function makeDispatcher({ caFile, proxy }: Target): Promise<Dispatcher> {
+  let ca: string | undefined;
+  try {
+    ca = caFile === undefined ? undefined : await readFile(caFile, "utf8");
+  } catch (error) {
+    throw new SidecarError("config_invalid", "WFVAR_CA_FILE cannot be read", { cause: error });
+  }
+  const tls = ca === undefined ? {} : { ca };
+  const options = { maxResponseSize: -1, connections: 1 };
+  return proxy === undefined
+    ? new Agent({ ...options, connect: { timeout: connectTimeoutMs, ...tls } })
+    : new ProxyAgent({
+        ...options,
+        uri: proxy.href,
+        requestTls: { timeout: connectTimeoutMs, ...tls },
+      });
+}
+
+async function readToken(file: string): Promise<string> {
+  let token: string;
+  try {
+    token = (await readFile(file, "utf8")).trim();
+  } catch (error) {
+    throw new SidecarError("config_invalid", "WFVAR_TOKEN_FILE cannot be read", { cause: error });
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new SidecarError("config_invalid", "WFVAR_TOKEN_FILE does not hold a token");
+  }
+  return token;
+}
+
+async function readText(answer: Answer): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer.body) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > maxAnswerBytes) throw new Error("the answer is too large");
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+async function discard(answer: Answer): Promise<void> {
+  await answer.body.dump({ limit: maxAnswerBytes });
+}
+
+async function readProblem(answer: Answer): Promise<Problem | undefined> {
+  try {
+    return problem.parse(JSON.parse(await readText(answer)));
+  } catch {
+    return undefined;
+  }
+}
+
+function refusalError(status: number, refusal: Problem | undefined): SidecarError {
+  const detail = refusal === undefined ? "" : ` ${refusal.code}: ${refusal.detail}`;
+  return new SidecarError("refused", `the control plane refused: ${String(status)}${detail}`);
+}
+
+/** `Retry-After` in seconds or as a date, in milliseconds from now. */
+function retryAfterMs(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== "string") return undefined;
+  if (/^\d{1,6}$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
+}
+
+/** The error's code or name: never its message, which may hold a URL. */
+function networkReason(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown error";
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}

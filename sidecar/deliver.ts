@@ -1,0 +1,41 @@
+import { packReceipt, type PackReceipt } from "../contract/wire.ts";
+import type { CpClient } from "./cp-client.ts";
+import type { Deadline } from "./deadline.ts";
+import type { Pack } from "./pack.ts";
+import { retry, type RetryDeps } from "./retry.ts";
+import { SidecarError } from "./sidecar-error.ts";
+
+/** How a delivery ended well: with the control plane's receipt, or because an earlier one of this pod was accepted already. */
+export type Delivered =
+  | { readonly receipt: PackReceipt; readonly tries: number }
+  | { readonly alreadyPacked: string | undefined; readonly tries: number };
+
+/**
+ * Sends the pack until the control plane has it, at least once (WV-12). Throws `refused` where it will never take it, `not_delivered` where the
+ * deadline came first.
+ */
+export async function deliver(
+  pack: Pack,
+  client: CpClient,
+  deadline: Deadline,
+  deps: RetryDeps,
+): Promise<Delivered> {
+  let tries = 0;
+  const result = await retry<Delivered>(
+    () => {
+      tries += 1;
+      return client.putPack<Delivered>(pack, {
+        accepted: (body) => ({ receipt: packReceipt.parse(JSON.parse(body)), tries }),
+        refused: ({ code, accepted_sha256 }) =>
+          code === "already_packed" ? { alreadyPacked: accepted_sha256, tries } : undefined,
+      });
+    },
+    deadline,
+    deps,
+  );
+  if ("done" in result) return result.done;
+  throw new SidecarError(
+    "not_delivered",
+    `gave up after ${String(result.tries)} tries: ${result.gaveUp}; the values of this step are lost`,
+  );
+}

@@ -1,0 +1,29 @@
+import type { Logger } from "pino";
+import type { Config } from "./config.ts";
+import { Deadline } from "./deadline.ts";
+import type { Interruption } from "./interruption.ts";
+import { loggedRetries } from "./log.ts";
+import { createCpClient } from "./cp-client.ts";
+import { prefill } from "./prefill.ts";
+
+/** `wfvar-sidecar prefill`: the init container. A signal ends it at once; the pod is going, and no agent has started. */
+export async function prefillCommand(
+  rootFd: number,
+  config: Config,
+  interruption: Interruption,
+  log: Logger,
+): Promise<void> {
+  using deadline = new Deadline(Date.now() + config.prefillTimeoutMs, Date.now);
+  const stop = (): void => {
+    if (interruption.at !== undefined) deadline.shortenTo(interruption.at);
+  };
+  interruption.signal.addEventListener("abort", stop);
+  stop();
+  const client = await createCpClient(config.target, deadline);
+  try {
+    const done = await prefill(rootFd, config, client, deadline, loggedRetries(log));
+    log.info({ event: "prefilled", ...done });
+  } finally {
+    await client.close();
+  }
+}

@@ -1,0 +1,165 @@
+import { createHash, type Hash } from "node:crypto";
+import { closeSync } from "node:fs";
+import { extract, type Extract, type Header } from "tar-stream";
+import type { StepPath } from "../contract/ids.ts";
+import { layoutKey, parsePrefillName } from "../contract/layout.ts";
+import { maxPrefillBytes, maxPrefillEntries } from "../contract/limits.ts";
+import { TarError, TarGuard } from "../contract/tar-guard.ts";
+import type { Answer } from "./cp-client.ts";
+import { onVolume, writeAll, type PrefillWriter } from "./prefill-writer.ts";
+import { SidecarError } from "./sidecar-error.ts";
+
+/** What one answer held. */
+export interface UnpackedPrefill {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/**
+ * Streams a prefill tar into the volume (WV-1; API page, Prefill). Type, name, size and counts of an entry are checked before it is written, the end blocks and
+ * the digest before success. Throws `prefill_invalid` or `prefill_too_large` for what the answer holds, `volume_unusable` for the disk, and whatever the network throws.
+ */
+export async function unpackPrefill(
+  answer: Answer,
+  step: StepPath,
+  writer: PrefillWriter,
+): Promise<UnpackedPrefill> {
+  const expected = readDigest(answer.headers["content-digest"]);
+  const hash = createHash("sha256");
+  const tar = extract();
+  const admission = new Admission(step);
+  const [read, fed] = await Promise.allSettled([
+    writeEntries(tar, admission, writer),
+    feed(answer.body, hash, tar),
+  ]);
+  // A failure at one end breaks the other end too; the one that was meant is ours.
+  for (const outcome of [fed, read]) {
+    if (outcome.status === "rejected" && outcome.reason instanceof SidecarError)
+      throw outcome.reason;
+  }
+  for (const outcome of [fed, read]) if (outcome.status === "rejected") throw outcome.reason;
+  if (hash.digest("base64") !== expected) fail("it does not match its Content-Digest");
+  return { files: admission.files, bytes: admission.bytes };
+}
+
+/** Decides on each entry by its header alone. */
+class Admission {
+  readonly #own: string;
+  readonly #kinds = new Map<string, "file" | "folder">();
+  #entries = 0;
+  files = 0;
+  bytes = 0;
+
+  constructor(step: StepPath) {
+    this.#own = step.segments.join("/");
+  }
+
+  /** Where the entry goes, under the root. */
+  admit({ name, type, size }: Header): { kind: "file" | "folder"; path: readonly string[] } {
+    this.#entries += 1;
+    if (this.#entries > maxPrefillEntries)
+      tooLarge(`more than ${String(maxPrefillEntries)} entries`);
+    if (type !== "file" && type !== "directory") fail("an entry is neither file nor folder");
+    if (!Number.isSafeInteger(size) || size < 0) fail("an entry's size is no size");
+    const entry = parsePrefillName(name, type === "directory");
+    if (entry === undefined) fail("an entry's name is no variable's");
+    const kind = entry.kind === "folder" ? "folder" : "file";
+    const path = pathOnDisk(entry);
+    const joined = path.join("/");
+    if (`${joined}/`.startsWith(`${this.#own}/`)) fail("an entry lies in the step's own folder");
+    const earlier = this.#kinds.get(joined);
+    if (earlier !== undefined && (earlier === "file" || kind === "file")) {
+      fail("two entries have one name");
+    }
+    for (let depth = 1; depth < path.length; depth += 1) {
+      const folder = path.slice(0, depth).join("/");
+      if (this.#kinds.get(folder) === "file") fail("a file is also a folder");
+      this.#kinds.set(folder, "folder");
+    }
+    this.#kinds.set(joined, kind);
+    if (kind === "file") this.files += 1;
+    this.bytes += size;
+    if (this.bytes > maxPrefillBytes) tooLarge(`more than ${String(maxPrefillBytes)} bytes`);
+    return { kind, path };
+  }
+}
+
+function pathOnDisk({ kind, path }: { kind: string; path: readonly string[] }): readonly string[] {
+  if (kind === "dotfile") return path;
+  const lower = path.map((part) => part.toLowerCase());
+  return kind === "folder" ? lower : layoutKey(lower);
+}
+
+async function writeEntries(
+  tar: Extract,
+  admission: Admission,
+  writer: PrefillWriter,
+): Promise<void> {
+  for await (const entry of tar) {
+    const { kind, path } = admission.admit(entry.header);
+    if (kind === "folder") {
+      onVolume(() => writer.makeFolder(path));
+      entry.resume();
+      continue;
+    }
+    const fd = onVolume(() => writer.createFile(path));
+    try {
+      for await (const chunk of entry) {
+        if (!Buffer.isBuffer(chunk)) throw new TypeError("a tar chunk is not bytes");
+        onVolume(() => writeAll(fd, chunk));
+      }
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/** Every byte passes the guard and the hash before the lenient reader sees it. */
+async function feed(body: AsyncIterable<unknown>, hash: Hash, tar: Extract): Promise<void> {
+  const guard = new TarGuard();
+  try {
+    for await (const chunk of body) {
+      if (!Buffer.isBuffer(chunk)) throw new TypeError("a body chunk is not bytes");
+      guard.push(chunk);
+      hash.update(chunk);
+      if (!tar.write(chunk)) await drained(tar);
+      if (tar.destroyed) return;
+    }
+    guard.end();
+    tar.end(null);
+  } catch (error) {
+    tar.destroy(error instanceof Error ? error : new Error("the body broke"));
+    if (error instanceof TarError) fail(error.message);
+    throw error;
+  }
+}
+
+async function drained(tar: Extract): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      tar.off("drain", done);
+      tar.off("close", done);
+      resolve();
+    };
+    tar.on("drain", done);
+    tar.on("close", done);
+  });
+}
+
+/** The base64 of `sha-256=:…:`. */
+function readDigest(header: string | string[] | undefined): string {
+  const [, digest] = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(String(header)) ?? [];
+  if (digest === undefined) fail("its Content-Digest is missing or not one sha-256");
+  return digest;
+}
+
+function fail(reason: string): never {
+  throw new SidecarError("prefill_invalid", `the control plane's prefill is not valid: ${reason}`);
+}
+
+function tooLarge(reason: string): never {
+  throw new SidecarError(
+    "prefill_too_large",
+    `the control plane's prefill is too large: ${reason}`,
+  );
+}
