@@ -77,6 +77,7 @@ export class TarGuard {
     }
     if (this.#endBlocks > 0) this.#fail("an entry after an end block");
     if (block.toString("latin1", 257, 263) !== "ustar\0") this.#fail("not a ustar header");
+    if (!hasItsChecksum(block)) this.#fail("a header whose checksum is wrong");
     if (!isTerminated(block.subarray(0, 100)) || !isTerminated(block.subarray(345, 500))) {
       this.#fail("a name with a NUL inside");
     }
@@ -128,4 +129,12 @@ function isTerminated(field: Uint8Array): boolean {
 
 function nameEndsInSlash(block: Buffer): boolean {
   return block.toString("latin1", 0, 100).replace(/\0+$/, "").endsWith("/");
+}
+
+/** The sum of all bytes, the checksum's own eight counted as blanks. */
+function hasItsChecksum(block: Buffer): boolean {
+  let sum = 8 * 0x20;
+  for (const [index, byte] of block.entries()) if (index < 148 || index >= 156) sum += byte;
+  const [, digits = ""] = /^([0-7]{1,7})[ \0]+$/.exec(block.toString("latin1", 148, 156)) ?? [];
+  return Number.parseInt(digits, 8) === sum;
 }

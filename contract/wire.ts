@@ -27,11 +27,11 @@ export const stepPath = z
     (text) => parseStepPath(text) !== undefined,
     "a step path such as `judge` or `review-loop_2.judge`",
   )
-  .transform((text) => text.toLowerCase());
+  .toLowerCase();
 export const key = z
   .string()
   .refine((text) => !("problem" in parseKey(text)), "a key such as `verdict` or `findings.high`")
-  .transform((text) => text.toLowerCase());
+  .toLowerCase();
 export const attempt = z.int().min(1).max(1_000_000);
 export const instant = z.string().refine(isInstant, "an RFC 3339 instant with a zone");
 export const sha256 = z.string().regex(digestPattern, "64 lowercase hex digits");

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { Agent, ProxyAgent, request, type Dispatcher } from "undici";
+import type { HashedBody } from "../contract/hashed-body.ts";
+import { formatContentDigest } from "../contract/tar-feed.ts";
 import { problem, type Problem } from "../contract/wire.ts";
 import { version } from "../contract/version.ts";
 import type { Target } from "./config.ts";
@@ -22,14 +24,8 @@ export interface CpClient {
   /** Asks for the prefill; `use` reads the body of a 200. */
   readonly getPrefill: <T>(use: (answer: Answer) => Promise<T>) => Promise<Try<T>>;
   /** Sends a pack; `use` gets the body of a 200 or 201, and a refusal that counts as done. */
-  readonly putPack: <T>(body: PackBody, handlers: PackHandlers<T>) => Promise<Try<T>>;
+  readonly putPack: <T>(body: HashedBody, handlers: PackHandlers<T>) => Promise<Try<T>>;
   readonly close: () => Promise<void>;
-}
-
-export interface PackBody {
-  readonly chunks: readonly Buffer[];
-  readonly size: number;
-  readonly sha256: Buffer;
 }
 
 export interface PackHandlers<T> {
@@ -98,7 +94,7 @@ export async function createCpClient(
       const headers = {
         "content-type": "application/x-tar",
         "content-length": String(size),
-        "content-digest": `sha-256=:${sha256.toString("base64")}:`,
+        "content-digest": formatContentDigest(sha256),
       };
       const sent = { headers, body: Readable.from(chunks, { objectMode: false }) };
       return call("PUT", `${base}${path}/pack${query}`, sent, async (answer) => {

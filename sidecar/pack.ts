@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { pack as createTar } from "tar-stream";
+import { hashBody, type HashedBody } from "../contract/hashed-body.ts";
 import { fileHeader, manifestName, valuesFolder, type PackManifest } from "../contract/pack.ts";
 import type { Limits } from "../contract/limits.ts";
 import { version } from "../contract/version.ts";
@@ -7,12 +7,8 @@ import type { Collected } from "./collect.ts";
 import type { Target } from "./config.ts";
 
 /** The body of a delivery, held whole so that it can be sent again byte for byte. */
-export interface Pack {
+export interface Pack extends HashedBody {
   readonly manifest: PackManifest;
-  /** Values are not copied: these are the buffers they were read into. */
-  readonly chunks: readonly Buffer[];
-  readonly size: number;
-  readonly sha256: Buffer;
 }
 
 /** Builds the tar (WV-11). The same collected values and target give the same bytes. */
@@ -43,14 +39,5 @@ export async function buildPack(
     tar.entry(fileHeader(valuesFolder + key, bytes.length), bytes);
   }
   tar.finalize();
-  const chunks: Buffer[] = [];
-  const hash = createHash("sha256");
-  let size = 0;
-  for await (const chunk of tar) {
-    if (!Buffer.isBuffer(chunk)) throw new TypeError("a tar chunk is not bytes");
-    chunks.push(chunk);
-    hash.update(chunk);
-    size += chunk.length;
-  }
-  return { manifest, chunks, size, sha256: hash.digest() };
+  return { manifest, ...(await hashBody(tar)) };
 }

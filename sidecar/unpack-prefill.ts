@@ -1,10 +1,11 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { closeSync } from "node:fs";
 import { extract, type Extract, type Header } from "tar-stream";
 import type { StepPath } from "../contract/ids.ts";
 import { layoutKey, parsePrefillName } from "../contract/layout.ts";
 import { maxPrefillBytes, maxPrefillEntries } from "../contract/limits.ts";
-import { TarError, TarGuard } from "../contract/tar-guard.ts";
+import { feedTar, parseContentDigest } from "../contract/tar-feed.ts";
+import { TarError } from "../contract/tar-guard.ts";
 import type { Answer } from "./cp-client.ts";
 import { onVolume, writeAll, type PrefillWriter } from "./prefill-writer.ts";
 import { SidecarError } from "./sidecar-error.ts";
@@ -24,20 +25,19 @@ export async function unpackPrefill(
   step: StepPath,
   writer: PrefillWriter,
 ): Promise<UnpackedPrefill> {
-  const expected = readDigest(answer.headers["content-digest"]);
+  const expected = parseContentDigest(answer.headers["content-digest"]);
+  if (expected === undefined) fail("its Content-Digest is missing or not one sha-256");
   const hash = createHash("sha256");
   const tar = extract();
   const admission = new Admission(step);
   const [read, fed] = await Promise.allSettled([
     writeEntries(tar, admission, writer),
-    feed(answer.body, hash, tar),
+    feedTar(answer.body, hash, tar),
   ]);
-  // A failure at one end breaks the other end too; the one that was meant is ours.
-  for (const outcome of [fed, read]) {
-    if (outcome.status === "rejected" && outcome.reason instanceof SidecarError)
-      throw outcome.reason;
-  }
-  for (const outcome of [fed, read]) if (outcome.status === "rejected") throw outcome.reason;
+  // A failure at one end breaks the other end too: the guard's word counts first, then our own.
+  if (fed.status === "rejected" && fed.reason instanceof TarError) fail(fed.reason.message);
+  if (read.status === "rejected") throw read.reason;
+  if (fed.status === "rejected") throw fed.reason;
   if (hash.digest("base64") !== expected) fail("it does not match its Content-Digest");
   return { files: admission.files, bytes: admission.bytes };
 }
@@ -112,45 +112,6 @@ async function writeEntries(
       closeSync(fd);
     }
   }
-}
-
-/** Every byte passes the guard and the hash before the lenient reader sees it. */
-async function feed(body: AsyncIterable<unknown>, hash: Hash, tar: Extract): Promise<void> {
-  const guard = new TarGuard();
-  try {
-    for await (const chunk of body) {
-      if (!Buffer.isBuffer(chunk)) throw new TypeError("a body chunk is not bytes");
-      guard.push(chunk);
-      hash.update(chunk);
-      if (!tar.write(chunk)) await drained(tar);
-      if (tar.destroyed) return;
-    }
-    guard.end();
-    tar.end(null);
-  } catch (error) {
-    tar.destroy(error instanceof Error ? error : new Error("the body broke"));
-    if (error instanceof TarError) fail(error.message);
-    throw error;
-  }
-}
-
-async function drained(tar: Extract): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      tar.off("drain", done);
-      tar.off("close", done);
-      resolve();
-    };
-    tar.on("drain", done);
-    tar.on("close", done);
-  });
-}
-
-/** The base64 of `sha-256=:…:`. */
-function readDigest(header: string | string[] | undefined): string {
-  const [, digest] = /^sha-256=:([A-Za-z0-9+/]{43}=):$/.exec(String(header)) ?? [];
-  if (digest === undefined) fail("its Content-Digest is missing or not one sha-256");
-  return digest;
 }
 
 function fail(reason: string): never {

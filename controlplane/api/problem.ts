@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
+import type { Logger } from "pino";
+import { ApiError } from "../api-error.ts";
+
+/** Every error of a listener as a problem document (RFC 9457) with a code from the closed list. */
+export function answerProblems(server: FastifyInstance, log: Logger): void {
+  server.setErrorHandler((error, request, reply) => {
+    const refusal = toApiError(error);
+    if (refusal.status >= 500) {
+      log.error({
+        event: "request_failed",
+        method: request.method,
+        route: request.routeOptions.url,
+        err: error,
+      });
+    }
+    return sendProblem(reply, refusal);
+  });
+  server.setNotFoundHandler((_, reply) =>
+    sendProblem(reply, new ApiError("not_found", "no such call")),
+  );
+}
+
+async function sendProblem(reply: FastifyReply, refusal: ApiError): Promise<void> {
+  const { status, code, message, fields } = refusal;
+  if (status === 503) reply.header("retry-after", "1");
+  // What is left of a refused body is not waited for.
+  if (status === 413) reply.header("connection", "close");
+  await reply
+    .status(status)
+    .type("application/problem+json")
+    .serializer((payload: unknown) => JSON.stringify(payload))
+    .send({ type: "about:blank", title: titles[code], status, code, detail: message, ...fields });
+}
+
+const titles = {
+  invalid_request: "The request is not valid",
+  invalid_pack: "The pack is not valid",
+  digest_mismatch: "The digest does not match",
+  length_required: "A length is required",
+  unauthorized: "No valid token",
+  forbidden: "Not allowed",
+  not_found: "Not found",
+  run_exists: "The run exists",
+  attempt_exists: "The attempt exists",
+  already_packed: "Already packed",
+  stale_instance: "Another instance has the attempt",
+  stale_attempt: "There is a newer attempt",
+  too_large: "Too large",
+  unavailable: "Unavailable",
+  internal_error: "Internal error",
+} as const satisfies Record<ApiError["code"], string>;
+
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const problems = error.validation.map(({ instancePath, message }) => {
+      const where = instancePath.replace(/^\//, "").replaceAll("/", ".");
+      return where === "" ? message : `${where}: ${message ?? "not valid"}`;
+    });
+    return new ApiError("invalid_request", problems.join("; "));
+  }
+  switch (statusOf(error)) {
+    case 413:
+      return new ApiError("too_large", "the body is too large");
+    case 400:
+    case 415:
+      return new ApiError("invalid_request", error instanceof Error ? error.message : "not valid");
+    default:
+      return new ApiError("internal_error", "the control plane failed; its log says why");
+  }
+}
+
+function statusOf(error: unknown): number {
+  return error instanceof Error && "statusCode" in error ? Number(error.statusCode) : 500;
+}

@@ -1,0 +1,100 @@
+import { Readable } from "node:stream";
+import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import {
+  serializerCompiler,
+  validatorCompiler,
+  type ZodTypeProvider,
+} from "fastify-type-provider-zod";
+import type { Logger } from "pino";
+import { z } from "zod";
+import { formatContentDigest, parseContentDigest } from "../../contract/tar-feed.ts";
+import { instance, packReceipt, runId, stepPath } from "../../contract/wire.ts";
+import { ApiError } from "../api-error.ts";
+import type { StepTokens } from "../step-tokens.ts";
+import type { PackIdentity } from "../variables/read-pack.ts";
+import type { VariablesService } from "../variables/variables-service.ts";
+import { answerProblems } from "./problem.ts";
+
+const params = z.object({ run: runId, step: stepPath });
+const querystring = z.object({ attempt: z.coerce.number().int().min(1).max(1_000_000) });
+
+export interface StepApiDeps {
+  readonly service: VariablesService;
+  readonly tokens: StepTokens;
+  readonly log: Logger;
+}
+
+/** The step listener: the two calls that a pod makes, each opened by the step's own token alone (API page). */
+export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyInstance {
+  const server = fastify({ logger: false, forceCloseConnections: "idle" });
+  server.setValidatorCompiler(validatorCompiler);
+  server.setSerializerCompiler(serializerCompiler);
+  answerProblems(server, log);
+  // A pack is read as a stream, under its own limits.
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/x-tar", (_, payload, done) => done(null, payload));
+  const api = server.withTypeProvider<ZodTypeProvider>();
+
+  api.get(
+    "/v1/runs/:run/steps/:step/variables",
+    { schema: { params, querystring } },
+    async (request, reply) => {
+      const identity = await identify(request, tokens, { ...request.params, ...request.query });
+      const { chunks, size, sha256 } = await service.prefill(identity);
+      return reply
+        .type("application/x-tar")
+        .header("content-length", size)
+        .header("content-digest", formatContentDigest(sha256))
+        .send(Readable.from(chunks, { objectMode: false }));
+    },
+  );
+
+  api.put(
+    "/v1/runs/:run/steps/:step/pack",
+    { schema: { params, querystring, response: { 200: packReceipt, 201: packReceipt } } },
+    async (request, reply) => {
+      const identity = await identify(request, tokens, { ...request.params, ...request.query });
+      if (request.headers["content-length"] === undefined) {
+        throw new ApiError("length_required", "Content-Length is required");
+      }
+      const digest = parseContentDigest(request.headers["content-digest"]);
+      if (digest === undefined) {
+        throw new ApiError("invalid_request", "Content-Digest must be one sha-256");
+      }
+      const { receipt, created } = await service.acceptPack(identity, bodyOf(request), digest);
+      const { accepted, status, cause } = receipt;
+      log.info({
+        event: "pack_accepted",
+        ...identity,
+        created,
+        accepted,
+        status,
+        cause: cause?.code,
+      });
+      return reply.status(created ? 201 : 200).send(receipt);
+    },
+  );
+  return server;
+}
+
+/** The token must be for exactly the step attempt that the call names. */
+async function identify(
+  request: FastifyRequest,
+  tokens: StepTokens,
+  { run, step, attempt }: { run: string; step: string; attempt: number },
+): Promise<PackIdentity> {
+  const [, token] = /^Bearer ([\x21-\x7e]+)$/.exec(request.headers.authorization ?? "") ?? [];
+  const claims = token === undefined ? undefined : await tokens.verify(token);
+  if (claims === undefined) throw new ApiError("unauthorized", "a valid step token is required");
+  if (claims.run !== run || claims.step !== step || claims.attempt !== attempt) {
+    throw new ApiError("forbidden", "the token is for another step or attempt");
+  }
+  const pod = instance.safeParse(request.headers["wfvar-instance"]);
+  if (!pod.success) throw new ApiError("invalid_request", "Wfvar-Instance is required");
+  return { run, step, attempt, instance: pod.data };
+}
+
+function bodyOf({ body }: FastifyRequest): AsyncIterable<unknown> {
+  if (body instanceof Readable) return body;
+  throw new ApiError("invalid_request", "the body must be application/x-tar");
+}

@@ -1,0 +1,59 @@
+import { resolve } from "node:path";
+import { destination, pino } from "pino";
+import { describeSettings, readSettings } from "../../contract/settings.ts";
+import { version } from "../../contract/version.ts";
+import { limitsOf, serveSettings } from "../config.ts";
+import { openControlPlane } from "../control-plane.ts";
+import { UsageError } from "./usage-error.ts";
+
+export interface ServeCommandDeps {
+  readonly env: NodeJS.ProcessEnv;
+  readonly out: NodeJS.WriteStream;
+  /** Aborts at SIGTERM or SIGINT. */
+  readonly signal: AbortSignal;
+}
+
+export const serveHelp = `wfvar-cp serve [flags]: the control plane, until SIGTERM or SIGINT
+
+${describeSettings(serveSettings)}
+`;
+
+/** `wfvar-cp serve`. Resolves after a signal, when what was accepted is finished and the store is closed. */
+export async function serveCommand(argv: readonly string[], deps: ServeCommandDeps): Promise<void> {
+  const { env, out, signal } = deps;
+  const {
+    values,
+    words,
+    help,
+    version: wantsVersion,
+    problems,
+  } = readSettings(serveSettings, argv, env);
+  if (help || wantsVersion) {
+    out.write(help ? serveHelp : `${version}\n`);
+    return;
+  }
+  const all = words.length > 0 ? [...problems, "serve takes flags only"] : problems;
+  if (all.length > 0) throw new UsageError(all);
+  const dataDir = resolve(values.dataDir);
+  const log = pino({ level: values.logLevel, base: null }, destination({ fd: 2, sync: true }));
+  await using cp = await openControlPlane({ ...values, dataDir, log, limits: limitsOf(values) });
+  const stepUrl = await cp.stepApi.listen(values.stepListen);
+  const operatorUrl = await cp.operatorApi.listen(values.operatorListen);
+  const token = `${cp.operatorTokenFile}${cp.operator.made ? " (made just now)" : ""}`;
+  out.write(
+    `wfvar-cp ${version}\n` +
+      `  step calls      ${stepUrl}\n` +
+      `  operator calls  ${operatorUrl}\n` +
+      `  operator token  ${token}\n` +
+      `  data            ${dataDir}\n`,
+  );
+  await aborted(signal);
+  log.info({ event: "stopping" });
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolveWait) => {
+    signal.addEventListener("abort", () => resolveWait(), { once: true });
+  });
+}

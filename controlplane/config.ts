@@ -1,0 +1,123 @@
+import { defaultLimits, maxStepFiles, type Limits } from "../contract/limits.ts";
+import {
+  count,
+  durationMs,
+  sizeBytes,
+  text,
+  type Setting,
+  type SettingValues,
+} from "../contract/settings.ts";
+
+/** Settings of `wfvar-cp`. */
+
+export interface Listen {
+  readonly host: string;
+  readonly port: number;
+}
+
+function listen(options: {
+  env: string;
+  help: string;
+  fallback: Listen;
+}): Setting<Listen> & { readonly fallback: Listen } {
+  const expected = "host:port, such as 127.0.0.1:8410 or [::]:8411";
+  return { ...options, placeholder: "HOST:PORT", parse: parseListen, expected };
+}
+
+/** Of every subcommand that opens the data folder. */
+export const dataSettings = {
+  dataDir: text({
+    env: "WFVAR_DATA_DIR",
+    placeholder: "DIR",
+    help: "database, keys and step folders (.wfvar)",
+    fallback: ".wfvar",
+  }),
+  maxValueBytes: sizeBytes({
+    env: "WFVAR_MAX_VALUE_BYTES",
+    placeholder: "SIZE",
+    help: "limit of one value (1MiB)",
+    fallback: defaultLimits.max_value_bytes,
+  }),
+  maxStepBytes: sizeBytes({
+    env: "WFVAR_MAX_STEP_BYTES",
+    placeholder: "SIZE",
+    help: "limit of a step's values together (16MiB)",
+    fallback: defaultLimits.max_step_bytes,
+  }),
+  maxStepFiles: {
+    ...count({
+      env: "WFVAR_MAX_STEP_FILES",
+      placeholder: "N",
+      help: `limit of a step's files (1024, at most ${String(maxStepFiles)})`,
+      fallback: defaultLimits.max_step_files,
+    }),
+    parse: (value: string) =>
+      /^[1-9]\d{0,4}$/.test(value) && Number(value) <= maxStepFiles ? Number(value) : undefined,
+    expected: `a whole number from 1 to ${String(maxStepFiles)}`,
+  },
+  maxStepEntries: count({
+    env: "WFVAR_MAX_STEP_ENTRIES",
+    placeholder: "N",
+    help: "limit of a step's directory entries (16384)",
+    fallback: defaultLimits.max_step_entries,
+  }),
+  stepDeadlineMs: durationMs({
+    env: "WFVAR_STEP_DEADLINE",
+    placeholder: "TIME",
+    help: "how long a step may take that names no deadline of its own (1d)",
+    fallback: 86_400_000,
+  }),
+  tokenGraceMs: durationMs({
+    env: "WFVAR_TOKEN_GRACE",
+    placeholder: "TIME",
+    help: "how long past its deadline a step may still deliver (1h)",
+    fallback: 3_600_000,
+  }),
+} as const;
+
+export const serveSettings = {
+  ...dataSettings,
+  stepListen: listen({
+    env: "WFVAR_STEP_LISTEN",
+    help: "where pods call (0.0.0.0:8411)",
+    fallback: { host: "0.0.0.0", port: 8411 },
+  }),
+  operatorListen: listen({
+    env: "WFVAR_OPERATOR_LISTEN",
+    help: "where operators call (127.0.0.1:8410)",
+    fallback: { host: "127.0.0.1", port: 8410 },
+  }),
+  operatorTokenFile: text({
+    env: "WFVAR_OPERATOR_TOKEN_FILE",
+    placeholder: "FILE",
+    help: "the operator token (operator-token in the data folder, made on first start)",
+  }),
+  logLevel: {
+    env: "WFVAR_LOG_LEVEL",
+    placeholder: "LEVEL",
+    help: "debug, info, warn or error (info)",
+    parse: (value: string) =>
+      ["debug", "info", "warn", "error"].includes(value) ? value : undefined,
+    expected: "debug, info, warn or error",
+    fallback: "info",
+  },
+} as const;
+
+/** `127.0.0.1:8410`, `[::1]:8410`; port 0 takes a free one. */
+function parseListen(value: string): Listen | undefined {
+  const [, bracketed, plain, digits] =
+    /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(value) ?? [];
+  const host = bracketed ?? plain;
+  const port = Number(digits);
+  return host === undefined || port > 65_535 ? undefined : { host, port };
+}
+
+/** The limits that the settings give. */
+export function limitsOf(values: SettingValues<typeof dataSettings>): Limits {
+  return {
+    max_value_bytes: values.maxValueBytes,
+    max_step_bytes: values.maxStepBytes,
+    max_step_files: values.maxStepFiles,
+    max_step_entries: values.maxStepEntries,
+  };
+}

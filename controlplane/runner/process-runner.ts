@@ -1,0 +1,144 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { chmod, mkdir, open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { parseStepPath } from "../../contract/ids.ts";
+import { rootVariable, selfVariable } from "../../contract/layout.ts";
+import type { Stamped } from "../variables/variables-service.ts";
+import { openOutputPipe } from "./fifo.ts";
+
+/**
+ * Runs a step on this machine as a pod would: prefill, then entrypoint and sidecar side by side, each the bundle that ships, over a root folder of the step's own. It isolates nothing: the
+ * threat model holds for containers (WV-16).
+ */
+
+/** How long output may still come after the step's processes are gone: a daemon that it left may hold the pipe for ever. */
+const drainMs = 200;
+
+export interface ProcessRunnerDeps {
+  /** The Node that runs the bundles. */
+  readonly node: string;
+  /** `dist/sidecar/main.mjs`. */
+  readonly sidecar: string;
+  /** `dist/agent`, what images have at /opt/agent. */
+  readonly kitDir: string;
+  /** Where the DOT file is; scripts find it as WORKFLOW_FILE_DIR. */
+  readonly workflowDir: string;
+  /** Of the step listener. */
+  readonly cpUrl: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface StepProcess {
+  readonly stamped: Stamped;
+  readonly script: string;
+  /** A folder of this attempt alone; made here. */
+  readonly folder: string;
+  /** Each line of the agent's output. */
+  readonly onLine: (line: string) => void;
+  /** Aborts when the run is to stop. */
+  readonly signal: AbortSignal;
+}
+
+/** How the step's processes ended. Whether the step succeeded is the control plane's to say, from the pack. */
+export interface StepExit {
+  /** The entrypoint's exit; null where prefill failed and no agent was started. */
+  readonly agent: number | null;
+  readonly sidecar: number;
+  /** The last line that the agent wrote, for the message of a failure. */
+  readonly lastLine: string | undefined;
+}
+
+/** Resolves when all processes of the step are gone. */
+export async function runStepProcess(
+  deps: ProcessRunnerDeps,
+  step: StepProcess,
+): Promise<StepExit> {
+  const { stamped, script, folder, signal } = step;
+  const root = join(folder, "variables");
+  await mkdir(root, { recursive: true });
+  await chmod(root, 0o777);
+  const tokenFile = join(folder, "token");
+  await writeFile(tokenFile, stamped.token, { mode: 0o600 });
+  const paths = {
+    [rootVariable]: root,
+    [selfVariable]: [root, ...(parseStepPath(stamped.step.step)?.segments ?? [])].join("/"),
+  };
+  const sidecarEnv = {
+    ...stamped.env,
+    ...paths,
+    WFVAR_CP_URL: deps.cpUrl,
+    WFVAR_TOKEN_FILE: tokenFile,
+    WFVAR_INSTANCE: randomUUID(),
+    WFVAR_TERMINATION_LOG: join(folder, "termination-log"),
+  };
+  const log = await open(join(folder, "sidecar.log"), "a");
+  try {
+    const startSidecar = (command: string): ChildProcess =>
+      spawn(deps.node, [deps.sidecar, command], {
+        env: sidecarEnv,
+        stdio: ["ignore", "ignore", log.fd],
+        // Ctrl-C reaches the whole foreground group; the runner alone says when to stop.
+        detached: true,
+      });
+    const prefill = await ended(startSidecar("prefill"));
+    if (prefill !== 0) return { agent: null, sidecar: prefill, lastLine: undefined };
+
+    const output = await openOutputPipe(join(folder, "output"));
+    const sidecar = startSidecar("pack");
+    const agent = spawn(join(deps.kitDir, "bin", "entrypoint"), ["--", "sh", "-c", script], {
+      env: agentEnv(deps, paths),
+      stdio: ["ignore", output.writeFd, output.writeFd],
+      detached: true,
+    });
+    output.closeWriter();
+    const stop = (): void => {
+      agent.kill("SIGTERM");
+      sidecar.kill("SIGTERM");
+    };
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    let lastLine: string | undefined;
+    const lines = createInterface({ input: output.reader });
+    lines.on("line", (line) => {
+      if (line.trim() !== "") lastLine = line;
+      step.onLine(line);
+    });
+    const drained = once(lines, "close");
+    try {
+      const sidecarEnd = ended(sidecar);
+      // A sidecar that is done before the agent is (the deadline, a refusal) ends the step.
+      void sidecarEnd.then(() => agent.kill("SIGTERM"));
+      const [agentExit, sidecarExit] = await Promise.all([ended(agent), sidecarEnd]);
+      await Promise.race([drained, delay(drainMs)]);
+      return { agent: agentExit, sidecar: sidecarExit, lastLine };
+    } finally {
+      signal.removeEventListener("abort", stop);
+      output.reader.destroy();
+    }
+  } finally {
+    await log.close();
+  }
+}
+
+function agentEnv(deps: ProcessRunnerDeps, paths: Record<string, string>): NodeJS.ProcessEnv {
+  const { env, kitDir, workflowDir } = deps;
+  return {
+    ...env,
+    ...paths,
+    PATH: `${join(kitDir, "bin")}:${env["PATH"] ?? "/usr/bin:/bin"}`,
+    WORKFLOW_FILE_DIR: workflowDir,
+    WORKFLOW_KIT_DIR: kitDir,
+  };
+}
+
+/** The exit code; 128 and more for a signal is the shell's way, and 125 stands for a child that could not be started. */
+async function ended(child: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(125));
+    child.once("exit", (code) => resolve(code ?? 128));
+  });
+}

@@ -1,0 +1,58 @@
+import { pack as createTar } from "tar-stream";
+import { hashBody, type HashedBody } from "../../contract/hashed-body.ts";
+import { parseStepPath } from "../../contract/ids.ts";
+import { layoutKey, rootFiles, workflowFolder } from "../../contract/layout.ts";
+import { maxPrefillBytes, maxPrefillEntries } from "../../contract/limits.ts";
+import { fileHeader, folderHeader } from "../../contract/pack.ts";
+import type { StepFile } from "../../contract/step-file.ts";
+import { ApiError } from "../api-error.ts";
+import { inputsStep, type RunRecord, type StepRecord, type Store } from "../store/store.ts";
+import { visibleSteps } from "./visibility.ts";
+
+/**
+ * The tar that fills a step's volume (WV-1, WV-9): `.step`, the run's inputs, and a folder for each step that it may see, also where that has no values. Throws `too_large` past the
+ * prefill limits.
+ */
+export async function buildPrefill(
+  store: Store,
+  run: RunRecord,
+  step: StepRecord,
+): Promise<HashedBody> {
+  const steps = await visibleSteps(store, run.run, step.step, step.dependsOn);
+  const values = await store.listValues(run.run, [inputsStep, ...steps]);
+  const total = values.reduce((sum, { size }) => sum + size, 0);
+  if (total > maxPrefillBytes) {
+    const sizes = `${String(total)} bytes; the limit is ${String(maxPrefillBytes)}`;
+    throw new ApiError("too_large", `what ${step.step} may see has ${sizes}`);
+  }
+  const files = values.map((value) => ({ ...value, path: layoutKey(value.key.split(".")) }));
+  const folders = new Set([workflowFolder]);
+  for (const path of [...steps.map(stepFolder), ...files.map((file) => file.path.slice(0, -1))]) {
+    for (let depth = 1; depth <= path.length; depth += 1)
+      folders.add(path.slice(0, depth).join("/"));
+  }
+  if (files.length + folders.size + 1 > maxPrefillEntries) {
+    const limit = String(maxPrefillEntries);
+    throw new ApiError("too_large", `what ${step.step} may see has more than ${limit} entries`);
+  }
+
+  const tar = createTar();
+  const identity = Buffer.from(JSON.stringify(stepFile(run, step)));
+  tar.entry(fileHeader(rootFiles.step, identity.length), identity);
+  for (const folder of [...folders].toSorted()) tar.entry(folderHeader(folder));
+  for (const { path, size, sha256 } of files) {
+    const bytes = await store.getContent(sha256);
+    if (bytes === undefined) throw new Error(`content ${sha256} is missing from the store`);
+    tar.entry(fileHeader(path.join("/"), size), bytes);
+  }
+  tar.finalize();
+  return hashBody(tar);
+}
+
+function stepFolder(path: string): readonly string[] {
+  return parseStepPath(path)?.segments ?? [path];
+}
+
+function stepFile({ run, limits }: RunRecord, { step, attempt, outputs }: StepRecord): StepFile {
+  return { version: 1, run, step, attempt, limits, outputs };
+}

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import { parseKey } from "../../contract/key.ts";
+import { workflowFolder } from "../../contract/layout.ts";
+import type { Limits } from "../../contract/limits.ts";
+import type { CreateRun } from "../../contract/wire.ts";
+import { ApiError } from "../api-error.ts";
+import type { NewValue } from "../store/store.ts";
+
+/** The run's inputs as variables, frozen at its creation (WV-8). Throws `invalid_request` naming the input that cannot be one. */
+export function freezeInputs(run: string, request: CreateRun, limits: Limits): NewValue[] {
+  const { template, item, artifacts, inputs } = request;
+  const named = new Map([
+    ["run-id", run],
+    ["template", template],
+  ]);
+  const fields = {
+    uuid: item.uuid,
+    title: item.title,
+    label: item.label,
+    "flow-state": item.flow_state,
+  };
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) named.set(`item.${name}`, value);
+  }
+  for (const [name, value] of Object.entries(artifacts)) named.set(`artifacts.${name}`, value);
+  for (const [name, value] of Object.entries(inputs)) named.set(`inputs.${name}`, value);
+  return [...named].map(([name, value]) => freeze(name, value, limits));
+}
+
+export function toValue(key: string, bytes: Buffer): NewValue {
+  return { key, bytes, sha256: createHash("sha256").update(bytes).digest("hex") };
+}
+
+function freeze(name: string, value: string, { max_value_bytes }: Limits): NewValue {
+  const key = `${workflowFolder}.${name}`;
+  const parsed = parseKey(key);
+  if ("problem" in parsed) throw new ApiError("invalid_request", `${name}: ${parsed.problem}`);
+  if (!value.isWellFormed()) {
+    throw new ApiError("invalid_request", `${name}: the value is not well-formed Unicode`);
+  }
+  const bytes = Buffer.from(value);
+  if (bytes.length > max_value_bytes) {
+    throw new ApiError(
+      "invalid_request",
+      `${name}: the value has ${String(bytes.length)} bytes; the limit is ${String(max_value_bytes)}`,
+    );
+  }
+  return toValue(key, bytes);
+}
