@@ -26,7 +26,8 @@ export async function feedTar(
       if (!(chunk instanceof Uint8Array)) throw new TypeError("a body chunk is not bytes");
       guard.push(chunk);
       hash.update(chunk);
-      if (!tar.write(chunk)) await drained(tar);
+      // A reader that gave up emits nothing more to wait for.
+      if (!tar.write(chunk) && !tar.destroyed) await drained(tar);
       if (tar.destroyed) return;
     }
     guard.end();

@@ -25,8 +25,6 @@ export function answerProblems(server: FastifyInstance, log: Logger): void {
 async function sendProblem(reply: FastifyReply, refusal: ApiError): Promise<void> {
   const { status, code, message, fields } = refusal;
   if (status === 503) reply.header("retry-after", "1");
-  // What is left of a refused body is not waited for.
-  if (status === 413) reply.header("connection", "close");
   await reply
     .status(status)
     .type("application/problem+json")

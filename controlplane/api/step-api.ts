@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import {
   serializerCompiler,
@@ -14,6 +15,9 @@ import type { StepTokens } from "../step-tokens.ts";
 import type { PackIdentity } from "../variables/read-pack.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
 import { answerProblems } from "./problem.ts";
+
+const maxDrainedBytes = 32 * 1024 ** 2;
+const maxDrainMs = 10_000;
 
 const params = z.object({ run: runId, step: stepPath });
 const querystring = z.object({ attempt: z.coerce.number().int().min(1).max(1_000_000) });
@@ -61,7 +65,10 @@ export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyIns
       if (digest === undefined) {
         throw new ApiError("invalid_request", "Content-Digest must be one sha-256");
       }
-      const { receipt, created } = await service.acceptPack(identity, bodyOf(request), digest);
+      const body = bodyOf(request);
+      const { receipt, created } = await service
+        .acceptPack(identity, body.iterator({ destroyOnReturn: false }), digest)
+        .finally(() => drain(body));
       const { accepted, status, cause } = receipt;
       log.info({
         event: "pack_accepted",
@@ -94,7 +101,18 @@ async function identify(
   return { run, step, attempt, instance: pod.data };
 }
 
-function bodyOf({ body }: FastifyRequest): AsyncIterable<unknown> {
+function bodyOf({ body }: FastifyRequest): Readable {
   if (body instanceof Readable) return body;
   throw new ApiError("invalid_request", "the body must be application/x-tar");
+}
+
+/** Reads the rest of a refused body, so that the answer is not lost to a connection reset; a sender that has far more to say is cut off. */
+async function drain(body: Readable): Promise<void> {
+  let left = maxDrainedBytes;
+  body.on("data", (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) body.destroy();
+  });
+  body.resume();
+  await finished(body, { signal: AbortSignal.timeout(maxDrainMs) }).catch(() => body.destroy());
 }

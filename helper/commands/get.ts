@@ -1,0 +1,32 @@
+import { argumentBytes } from "../argument-bytes.ts";
+import type { Command, CommandIo } from "../command.ts";
+import { loadValue } from "../load.ts";
+import { VariablesError } from "../variables-error.ts";
+
+/** `wfvar get`: the exact bytes, nothing added (WV-14). */
+export const get: Command = {
+  summary: "print a value, exactly its bytes",
+  help: `Usage: wfvar get KEY [--default V]
+
+Prints the value's exact bytes, with no newline added. KEY is in any case: \`verdict\` is this step's own, \`plan.summary\` is of
+step \`plan\`, \`workflow.item.title\` is an input. An own key comes before another step's.
+
+  --default V   print V where the key does not exist
+
+Exit codes: 0 printed, 1 not found, 2 bad key or value, 3 over the size limit, 5 no usable /variables.
+`,
+  syntax: { flags: { "--default": "with-word" }, minWords: 1, maxWords: 1 },
+  run({ words: [key = ""], flags }, io) {
+    io.writeOut(valueOr(key, flags.get("--default"), io));
+  },
+};
+
+function valueOr(key: string, fallback: string | undefined, io: CommandIo): Uint8Array {
+  try {
+    return loadValue(io.env, key).bytes;
+  } catch (error) {
+    const isAbsent = error instanceof VariablesError && error.code === "not_found";
+    if (isAbsent && fallback !== undefined) return argumentBytes(fallback, io);
+    throw error;
+  }
+}

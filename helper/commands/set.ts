@@ -1,0 +1,68 @@
+import { argumentBytes } from "../argument-bytes.ts";
+import { checkedKey } from "../checked-key.ts";
+import type { Command, CommandIo, Words } from "../command.ts";
+import { manglingSigns } from "../mangling-signs.ts";
+import { readInputFile } from "../read-input-file.ts";
+import { usage } from "../read-words.ts";
+import { saveValue } from "../save.ts";
+import { withStep } from "../step.ts";
+import { checkSize, decodeValue } from "../value.ts";
+
+/** `wfvar set`: stores exactly the bytes given (WV-14). */
+export const set: Command = {
+  summary: "store a value in this step's own folder",
+  help: `Usage: wfvar set [-q] KEY VALUE
+       wfvar set [-q] KEY --file F
+       wfvar set [-q] KEY --stdin
+
+Stores exactly the bytes given, with no newline added or removed, in this step's own folder; replaces what the key holds. The
+value must be UTF-8. For text of several lines or with quotes, backslashes or \`!\` in it, use --file or --stdin: shells change it.
+
+  --file F   the bytes of a regular file
+  --stdin    the bytes of stdin
+  -q         do not say what was stored
+  --         what follows is literal, even --stdin
+
+Exit codes: 0 stored, 2 bad key, value or words, 3 over a size limit, 4 not this step's to write, 5 no usable /variables or disk full.
+`,
+  syntax: {
+    flags: { "--file": "with-word", "--stdin": "alone", "-q": "alone" },
+    minWords: 1,
+    maxWords: 2,
+    literalFrom: 1,
+  },
+  run(words, io) {
+    const bytes = readValue(words, io);
+    const [key = "", argument] = words.words;
+    const full = saveValue(io.env, key, bytes);
+    if (!words.flags.has("-q")) {
+      io.writeError(`${full}: ${String(bytes.length)} ${bytes.length === 1 ? "byte" : "bytes"}`);
+    }
+    for (const sign of argument === undefined ? [] : manglingSigns(argument)) {
+      io.writeError(`wfvar: warning: ${full} ${sign}`);
+    }
+  },
+};
+
+function readValue({ words: [key = "", argument], flags }: Words, io: CommandIo): Uint8Array {
+  if (key.includes("=")) throw usage("KEY=VALUE is one word; write KEY VALUE", "set");
+  // Before anything is read: a producer at the other end of stdin may take long.
+  const name = checkedKey(key).join(".");
+  const file = flags.get("--file");
+  const sources = [argument, file, flags.get("--stdin")].filter((given) => given !== undefined);
+  if (sources.length > 1) throw usage("give one of VALUE, --file and --stdin", "set");
+  if (argument !== undefined) return argumentBytes(argument, io);
+  if (sources.length === 0) {
+    throw usage(
+      io.stdinCarriesData()
+        ? "no VALUE, but stdin is not empty; add --stdin to store what it brings"
+        : "no VALUE; give it, --file F or --stdin",
+      "set",
+    );
+  }
+  const limit = withStep(io.env, ({ limits }) => limits.max_value_bytes);
+  const bytes = file === undefined ? io.readStdin(limit + 1) : readInputFile(file, limit, name);
+  checkSize(bytes.length, limit, name);
+  decodeValue(bytes, name);
+  return bytes;
+}

@@ -1,0 +1,117 @@
+import type { FolderVerdict } from "../contract/folder-rules.ts";
+import { foldNameBytes } from "../contract/key.ts";
+import { leafShadowsFolder } from "../contract/layout.ts";
+import { EntryBudget } from "./entry-budget.ts";
+import { nameOf, type Entry, type Folder } from "./folder.ts";
+import { fullKey } from "./own-prefix.ts";
+import type { Step } from "./step.ts";
+import { VariablesError } from "./variables-error.ts";
+
+/** Where a leaf is to be written: below a folder that exists. */
+export interface LeafPlace {
+  /** The deepest folder on the way that exists, open. */
+  readonly folder: Folder;
+  /** Names of the folders that are still to be made in it, one in the other. */
+  readonly missing: readonly string[];
+  /** Files that hold the key now; the first is the one to replace. More than one means that the key is ambiguous. */
+  readonly existing: readonly Entry[];
+  /** The leaf's name, where nothing holds the key yet: uppercase, unless a folder has that very name (WV-2). */
+  readonly name: string;
+}
+
+/**
+ * Finds the place of an own key, changing nothing. Throws `unsafe_path` where only a link or the like bears a name on the way, and
+ * `invalid_key` where a leaf and a folder would need the same name.
+ */
+export function withLeafPlace(
+  step: Step,
+  own: readonly string[],
+  use: (place: LeafPlace) => void,
+): void {
+  const search = {
+    key: fullKey(own, step.path),
+    budget: EntryBudget.ofStep(step.limits),
+    use,
+  };
+  descend(step.own, own, search);
+}
+
+interface Search {
+  readonly key: string;
+  readonly budget: EntryBudget;
+  readonly use: (place: LeafPlace) => void;
+}
+
+function descend(folder: Folder, segments: readonly string[], search: Search): void {
+  const [segment = "", ...rest] = segments;
+  const verdict = folder.list(search.budget);
+  const files = filesNamed(verdict, segment);
+  const folders = verdict.folders.get(segment) ?? [];
+  const [same, rivals] = rest.length === 0 ? [files, folders] : [folders, files];
+  if (leafShadowsFolder(segment) && rivals.length > 0) throw nameTaken(search.key, segment);
+  if (same.length === 0 && verdict.skipped.some(({ entry }) => folds(entry, segment))) {
+    throw inTheWay(search.key, segment);
+  }
+  const leaf = rest.at(-1);
+  if (leaf === undefined) {
+    const name = freeName(folder, [segment.toUpperCase(), segment], rivals);
+    if (files.length === 0 && name === undefined) throw nameTaken(search.key, segment);
+    search.use({ folder, missing: [], existing: files, name: name ?? segment });
+  } else if (folders.length === 0) {
+    const name = freeName(folder, [segment, segment.toUpperCase()], rivals);
+    if (name === undefined) throw nameTaken(search.key, segment);
+    const missing = [name, ...rest.slice(0, -1)];
+    search.use({ folder, missing, existing: [], name: leaf.toUpperCase() });
+  } else {
+    const child = folder.open(segment, folders);
+    try {
+      if (child.fds.length === 0) throw inTheWay(search.key, segment);
+      descend(child, rest, search);
+    } finally {
+      child.close();
+    }
+  }
+}
+
+/** Every file that folds to the segment, in one order for all writers: two of them must not each remove the other's. */
+function filesNamed(verdict: FolderVerdict<number>, segment: string): Entry[] {
+  const alone = verdict.leaves.get(segment);
+  if (alone !== undefined) return [alone];
+  const collided = verdict.invalid.filter(
+    (entry) => entry.type === "file" && folds(entry, segment),
+  );
+  collided.sort((a, b) => Buffer.compare(a.name, b.name));
+  return collided;
+}
+
+function folds(entry: Entry, segment: string): boolean {
+  return foldNameBytes(entry.name) === segment;
+}
+
+/** The first name that no rival has in the very folder where it would be made. */
+function freeName(
+  { fds: [fd] }: Folder,
+  names: readonly string[],
+  rivals: readonly Entry[],
+): string | undefined {
+  const taken = new Set(
+    rivals.filter(({ origin }) => origin === fd).map(({ name }) => nameOf(name)),
+  );
+  return names.find((name) => !taken.has(name));
+}
+
+function nameTaken(key: string, segment: string): VariablesError {
+  return new VariablesError(
+    "invalid_key",
+    `${key} needs a file and a folder that are both named ${segment}, and no letter case tells them apart: choose another name`,
+    { key },
+  );
+}
+
+function inTheWay(key: string, segment: string): VariablesError {
+  return new VariablesError(
+    "unsafe_path",
+    `on the way to ${key}, ${segment} is a link, a pipe, a device, another mount or a closed folder, and is never gone into: remove it`,
+    { key },
+  );
+}

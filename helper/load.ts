@@ -1,0 +1,87 @@
+import { fstatSync } from "node:fs";
+import { maxSegments } from "../contract/key.ts";
+import { workflowFolder } from "../contract/layout.ts";
+import { checkedKey } from "./checked-key.ts";
+import { readUpTo } from "./read-up-to.ts";
+import { EntryBudget } from "./entry-budget.ts";
+import { findLeaf } from "./find-leaf.ts";
+import type { Folder } from "./folder.ts";
+import { withoutOwnPrefix } from "./own-prefix.ts";
+import { withStep, type Env, type Step } from "./step.ts";
+import { checkSize, decodeValue } from "./value.ts";
+import { VariablesError } from "./variables-error.ts";
+
+export interface Value {
+  /** Exactly as they stand in the file. */
+  readonly bytes: Uint8Array;
+  readonly text: string;
+}
+
+/**
+ * A variable's value (WV-4, WV-13), at most the step's limit. Throws VariablesError: `not_found` where no file has that key,
+ * `ambiguous_key`, `value_too_large`, `invalid_value`, `unsafe_path` where only a link or the like has it, and what `withStep` throws.
+ */
+export function loadValue(env: Env, key: string): Value {
+  const segments = checkedKey(key);
+  const name = segments.join(".");
+  return withStep(env, (step) => {
+    let isUnsafe = false;
+    for (const { folder, path, budget } of placesOf(segments, step)) {
+      const found = findLeaf(folder, path, budget, (fd) =>
+        readValue(fd, name, step.limits.max_value_bytes),
+      );
+      if (found.status === "found") return found.value;
+      if (found.status === "ambiguous") {
+        throw new VariablesError(
+          "ambiguous_key",
+          `several files spell ${name} and differ only in case: keep one of them`,
+          { key: name },
+        );
+      }
+      isUnsafe ||= found.status === "unsafe";
+    }
+    if (isUnsafe) {
+      throw new VariablesError(
+        "unsafe_path",
+        `${name} is, or lies behind, a link, a pipe, a device, another mount or a closed folder, and those are never gone into: write a plain file`,
+        { key: name },
+      );
+    }
+    throw new VariablesError(
+      "not_found",
+      `no variable ${name} is visible to step ${step.path.text}: list the keys to see which are`,
+      { key: name },
+    );
+  });
+}
+
+interface Place {
+  readonly folder: Folder;
+  readonly path: readonly string[];
+  readonly budget: EntryBudget;
+}
+
+/** Where a key may stand, in the order in which it is looked for (WV-13). */
+function placesOf(segments: readonly string[], step: Step): Place[] {
+  const root = { folder: step.root, budget: EntryBudget.ofRoot() };
+  const own = { folder: step.own, budget: EntryBudget.ofStep(step.limits) };
+  // The workflow folder is flat: `workflow.item.uuid` is its file `item.uuid`.
+  if (segments[0] === workflowFolder)
+    return [{ ...root, path: [workflowFolder, segments.slice(1).join(".")] }];
+  const inOwn = withoutOwnPrefix(segments, step.path);
+  if (inOwn !== undefined) return [{ ...own, path: inOwn }];
+  const places: Place[] = [];
+  if (step.path.segments.length + segments.length <= maxSegments)
+    places.push({ ...own, path: segments });
+  // A file directly under the root belongs to no step.
+  if (segments.length > 1) places.push({ ...root, path: segments });
+  return places;
+}
+
+function readValue(fd: number, key: string, limit: number): Value {
+  checkSize(fstatSync(fd).size, limit, key);
+  const bytes = readUpTo(fd, limit + 1);
+  // It may have grown meanwhile.
+  checkSize(bytes.length, limit, key);
+  return { bytes, text: decodeValue(bytes, key) };
+}

@@ -1,0 +1,46 @@
+import type { Syntax, Words } from "./command.ts";
+import { VariablesError } from "./variables-error.ts";
+
+/**
+ * Splits a command's arguments into words and flags (WV-14); undefined where help is asked for. Throws `usage`. Messages never quote
+ * an argument: a mistyped command line may hold a value anywhere.
+ */
+export function readWords(
+  name: string,
+  argv: readonly string[],
+  syntax: Syntax,
+): Words | undefined {
+  const words: string[] = [];
+  const flags = new Map<string, string>();
+  const rest = [...argv];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === "--") {
+      words.push(...rest);
+      break;
+    }
+    const kind = Object.hasOwn(syntax.flags, word) ? syntax.flags[word] : undefined;
+    if (kind !== undefined) {
+      const value = kind === "alone" ? "" : rest.shift();
+      if (value === undefined) throw usage(`${word} needs a word after it`, name);
+      if (flags.has(word)) throw usage(`${word} is given twice`, name);
+      flags.set(word, value);
+    } else if (!word.startsWith("-") || words.length >= (syntax.literalFrom ?? Infinity)) {
+      words.push(word);
+    } else if (word === "--help") return undefined;
+    else throw usage("unknown flag", name);
+  }
+  if (words.length < syntax.minWords) throw usage("a word is missing", name);
+  if (words.length > syntax.maxWords) {
+    throw usage(
+      `${String(words.length - syntax.maxWords)} words too many; quote what holds blanks`,
+      name,
+    );
+  }
+  return { words, flags };
+}
+
+/** The error for a command line that makes no sense; says where help is. */
+export function usage(problem: string, command?: string): VariablesError {
+  const help = command === undefined ? "wfvar --help" : `wfvar ${command} --help`;
+  return new VariablesError("usage", `${problem}: see ${help}`);
+}

@@ -1,0 +1,59 @@
+import type { HelperCode } from "../contract/codes.ts";
+
+export interface VariablesErrorDetails {
+  /** The key in question, checked and lowercased. */
+  readonly key?: string | undefined;
+  /** Bytes, files or entries, whichever the code counts. */
+  readonly size?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * What `load`, `save`, `keys` and `wfvar` refuse with (WV-13, WV-14). `code` is stable; the message is for a person: what, which, the
+ * limit, what to do. It never holds a value, a path of the machine, or an unchecked key.
+ */
+export class VariablesError extends Error {
+  override readonly name = "VariablesError";
+  readonly code: HelperCode;
+  readonly key: string | undefined;
+  readonly size: number | undefined;
+  readonly limit: number | undefined;
+
+  constructor(code: HelperCode, message: string, details: VariablesErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.key = details.key;
+    this.size = details.size;
+    this.limit = details.limit;
+  }
+}
+
+const fullCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
+
+/** Any error as a VariablesError: the kernel's as `disk_full` or `io_error`, named by errno because its own message holds a path. */
+export function toVariablesError(error: unknown): VariablesError {
+  if (error instanceof VariablesError) return error;
+  const errno = errnoOf(error);
+  if (errno !== undefined && fullCodes.has(errno)) {
+    return new VariablesError(
+      "disk_full",
+      `no space left to write (${errno}): remove what the step does not need`,
+      { cause: error },
+    );
+  }
+  return new VariablesError(
+    "io_error",
+    errno === undefined
+      ? "an unexpected failure inside the helper"
+      : `the system refused a read or a write (${errno}): check owner, mode and mount of the folder`,
+    { cause: error },
+  );
+}
+
+/** `ENOENT` and its kind, of an error that a system call gave. */
+export function errnoOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : undefined;
+}

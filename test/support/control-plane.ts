@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { pino } from "pino";
+import { onTestFinished } from "vitest";
+import { defaultLimits, type Limits } from "../../contract/limits.ts";
+import type { StampedStep } from "../../contract/wire.ts";
+import { openControlPlane } from "../../controlplane/control-plane.ts";
+import { tempFolder } from "./temp-folder.ts";
+
+/** A control plane in this process, on real sockets over a real database. */
+export interface TestControlPlane {
+  readonly stepUrl: string;
+  readonly operatorUrl: string;
+  readonly operatorToken: string;
+  /** An operator call; gives status and JSON. */
+  readonly operate: (
+    method: string,
+    path: string,
+    body?: unknown,
+  ) => Promise<{ status: number; json: Record<string, unknown> }>;
+  readonly createRun: (body?: object) => Promise<string>;
+  readonly stamp: (run: string, body: object) => Promise<StampedStep>;
+}
+
+export async function startControlPlane(limits: Partial<Limits> = {}): Promise<TestControlPlane> {
+  const cp = await openControlPlane({
+    dataDir: tempFolder(),
+    limits: { ...defaultLimits, ...limits },
+    stepDeadlineMs: 3_600_000,
+    tokenGraceMs: 3_600_000,
+    log: pino({ level: "silent" }),
+  });
+  onTestFinished(() => cp[Symbol.asyncDispose]());
+  const stepUrl = await cp.stepApi.listen({ host: "127.0.0.1", port: 0 });
+  const operatorUrl = await cp.operatorApi.listen({ host: "127.0.0.1", port: 0 });
+  const operatorToken = readFileSync(cp.operatorTokenFile, "utf8").trim();
+
+  const operate: TestControlPlane["operate"] = async (method, path, body) => {
+    const response = await fetch(`${operatorUrl}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${operatorToken}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+  };
+  return {
+    stepUrl,
+    operatorUrl,
+    operatorToken,
+    operate,
+    createRun: async (body = { template: "test" }) => {
+      const { json } = await operate("POST", "/v1/runs", body);
+      return String(json["run"]);
+    },
+    stamp: async (run, body) => {
+      const { status, json } = await operate("POST", `/v1/runs/${run}/steps`, body);
+      if (status !== 201) throw new Error(`stamp: ${String(status)} ${JSON.stringify(json)}`);
+      return json as unknown as StampedStep;
+    },
+  };
+}

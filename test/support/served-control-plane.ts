@@ -1,0 +1,76 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
+import { dist } from "./dist.ts";
+
+/** `wfvar-cp serve` as a process of its own, over a data folder that outlives it. */
+export interface ServedControlPlane {
+  readonly stepUrl: string;
+  /** An operator call with its token; JSON in, the response out. */
+  readonly call: (method: string, path: string, body?: unknown) => Promise<Response>;
+  /** SIGKILL, as a crash would. */
+  readonly kill: () => Promise<void>;
+}
+
+export async function serveControlPlane(
+  dataDir: string,
+  stepPort = 0,
+): Promise<ServedControlPlane> {
+  const port = stepPort === 0 ? await freePort() : stepPort;
+  const child = spawn(
+    process.execPath,
+    [join(dist, "controlplane", "main.mjs"), "serve", "--data-dir", dataDir],
+    {
+      env: {
+        ...process.env,
+        WFVAR_STEP_LISTEN: `127.0.0.1:${String(port)}`,
+        WFVAR_OPERATOR_LISTEN: "127.0.0.1:0",
+      },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const operatorUrl = await urlAfter(child, "operator calls");
+  const token = readFileSync(join(dataDir, "operator-token"), "utf8").trim();
+  return {
+    stepUrl: `http://127.0.0.1:${String(port)}`,
+    call: (method, path, body) =>
+      fetch(`${operatorUrl}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    kill: async () => {
+      const exit = once(child, "exit");
+      child.kill("SIGKILL");
+      await exit;
+    },
+  };
+}
+
+async function urlAfter(child: ChildProcess, label: string): Promise<string> {
+  if (child.stdout === null) throw new Error("no stdout");
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, url] = new RegExp(`${label}\\s+(\\S+)`).exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error(`the control plane ended without saying its ${label}`);
+}
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
