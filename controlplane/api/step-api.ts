@@ -66,9 +66,12 @@ export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyIns
         throw new ApiError("invalid_request", "Content-Digest must be one sha-256");
       }
       const body = bodyOf(request);
-      const { receipt, created } = await service
-        .acceptPack(identity, body.iterator({ destroyOnReturn: false }), digest)
-        .finally(() => drain(body));
+      const unread = body.iterator({ destroyOnReturn: false });
+      const accepting = service.acceptPack(identity, unread, digest);
+      const { receipt, created } = await accepting.catch(async (error: unknown) => {
+        await drain(body);
+        throw error;
+      });
       const { accepted, status, cause } = receipt;
       log.info({
         event: "pack_accepted",

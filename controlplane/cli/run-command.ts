@@ -79,7 +79,19 @@ async function runInto(
       const folder = stepFolder(dataDir, stamped.step);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const onLine = (line: string): void => log.say(id, `| ${line}`);
-      return runStepProcess(runner, { stamped, script, folder, onLine, signal });
+      const onTrouble = (text: string): void => log.say(id, `sidecar ${text}`);
+      const { token, env: stepEnv } = stamped;
+      const step = stamped.step.step;
+      return runStepProcess(runner, {
+        token,
+        step,
+        env: stepEnv,
+        script,
+        folder,
+        onLine,
+        onTrouble,
+        signal,
+      });
     },
   });
   out.write(`\n${await tableOf(cp.service, end.run, out.columns ?? 120)}\n`);

@@ -1,22 +1,27 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { chmod, mkdir, open, writeFile } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseStepPath } from "../../contract/ids.ts";
+import { parseJsonObject } from "../../contract/json.ts";
 import { rootVariable, selfVariable } from "../../contract/layout.ts";
-import type { Stamped } from "../variables/variables-service.ts";
 import { openOutputPipe } from "./fifo.ts";
+import { onEachLine } from "./output-lines.ts";
 
 /**
  * Runs a step on this machine as a pod would: prefill, then entrypoint and sidecar side by side, each the bundle that ships, over a root folder of the step's own. It isolates nothing: the
  * threat model holds for containers (WV-16).
  */
 
+// The processes are groups of their own: Ctrl-C reaches the whole foreground group, and the runner alone says when to stop.
+
 /** How long output may still come after the step's processes are gone: a daemon that it left may hold the pipe for ever. */
 const drainMs = 200;
+/** Of the sidecar's JSON log. */
+const warningLevel = 40;
 
 export interface ProcessRunnerDeps {
   /** The Node that runs the bundles. */
@@ -33,12 +38,18 @@ export interface ProcessRunnerDeps {
 }
 
 export interface StepProcess {
-  readonly stamped: Stamped;
+  readonly token: string;
+  /** The step path. */
+  readonly step: string;
+  /** As the control plane stamped it. */
+  readonly env: Readonly<Record<string, string>>;
   readonly script: string;
   /** A folder of this attempt alone; made here. */
   readonly folder: string;
   /** Each line of the agent's output. */
   readonly onLine: (line: string) => void;
+  /** What the sidecar warns of, one line each: a control plane that does not answer, for one. */
+  readonly onTrouble: (text: string) => void;
   /** Aborts when the run is to stop. */
   readonly signal: AbortSignal;
 }
@@ -55,39 +66,51 @@ export interface StepExit {
 /** Resolves when all processes of the step are gone. */
 export async function runStepProcess(
   deps: ProcessRunnerDeps,
-  step: StepProcess,
+  stepProcess: StepProcess,
 ): Promise<StepExit> {
-  const { stamped, script, folder, signal } = step;
+  const { token, step, env, script, folder, onLine, onTrouble, signal } = stepProcess;
   const root = join(folder, "variables");
   await mkdir(root, { recursive: true });
   await chmod(root, 0o777);
   const tokenFile = join(folder, "token");
-  await writeFile(tokenFile, stamped.token, { mode: 0o600 });
+  await writeFile(tokenFile, token, { mode: 0o600 });
   const paths = {
     [rootVariable]: root,
-    [selfVariable]: [root, ...(parseStepPath(stamped.step.step)?.segments ?? [])].join("/"),
+    [selfVariable]: [root, ...(parseStepPath(step)?.segments ?? [])].join("/"),
   };
   const sidecarEnv = {
-    ...stamped.env,
+    ...env,
     ...paths,
     WFVAR_CP_URL: deps.cpUrl,
     WFVAR_TOKEN_FILE: tokenFile,
     WFVAR_INSTANCE: randomUUID(),
     WFVAR_TERMINATION_LOG: join(folder, "termination-log"),
   };
-  const log = await open(join(folder, "sidecar.log"), "a");
+  const log = createWriteStream(join(folder, "sidecar.log"));
+  const startSidecar = (command: string): ChildProcess => {
+    const child = spawn(deps.node, [deps.sidecar, command], {
+      env: sidecarEnv,
+      stdio: ["ignore", "ignore", "pipe"],
+      detached: true,
+    });
+    onEachLine(child.stderr, (line) => {
+      log.write(`${line}\n`);
+      const trouble = troubleIn(line);
+      if (trouble !== undefined) onTrouble(trouble);
+    });
+    return child;
+  };
   try {
-    const startSidecar = (command: string): ChildProcess =>
-      spawn(deps.node, [deps.sidecar, command], {
-        env: sidecarEnv,
-        stdio: ["ignore", "ignore", log.fd],
-        // Ctrl-C reaches the whole foreground group; the runner alone says when to stop.
-        detached: true,
-      });
     const prefill = await ended(startSidecar("prefill"));
     if (prefill !== 0) return { agent: null, sidecar: prefill, lastLine: undefined };
 
     const output = await openOutputPipe(join(folder, "output"));
+    let lastLine: string | undefined;
+    onEachLine(output.reader, (line) => {
+      if (line.trim() !== "") lastLine = line;
+      onLine(line);
+    });
+    const drained = once(output.reader, "close");
     const sidecar = startSidecar("pack");
     const agent = spawn(join(deps.kitDir, "bin", "entrypoint"), ["--", "sh", "-c", script], {
       env: agentEnv(deps, paths),
@@ -101,13 +124,6 @@ export async function runStepProcess(
     };
     signal.addEventListener("abort", stop);
     if (signal.aborted) stop();
-    let lastLine: string | undefined;
-    const lines = createInterface({ input: output.reader });
-    lines.on("line", (line) => {
-      if (line.trim() !== "") lastLine = line;
-      step.onLine(line);
-    });
-    const drained = once(lines, "close");
     try {
       const sidecarEnd = ended(sidecar);
       // A sidecar that is done before the agent is (the deadline, a refusal) ends the step.
@@ -120,8 +136,18 @@ export async function runStepProcess(
       output.reader.destroy();
     }
   } finally {
-    await log.close();
+    log.end();
   }
+}
+
+/** What a line of the sidecar's log says for a person, where it is a warning or worse. */
+function troubleIn(line: string): string | undefined {
+  const entry = parseJsonObject(Buffer.from(line));
+  if (entry === undefined) return line;
+  const { level, event, message, reason } = entry;
+  if (typeof level !== "number" || level < warningLevel) return undefined;
+  const detail = [message, reason].filter((text) => typeof text === "string").join(" ");
+  return `${String(event)}: ${detail}`;
 }
 
 function agentEnv(deps: ProcessRunnerDeps, paths: Record<string, string>): NodeJS.ProcessEnv {

@@ -98,7 +98,7 @@ function walk(folder) {
     }
     directory.closeSync();
   }
-  return found.toSorted();
+  return found.toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 /** A file's size, and its lines and markers where it is text; undefined where it cannot be read. */
@@ -117,12 +117,12 @@ function measure(path) {
   if (text.includes("\0")) return binary;
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  const markers = lines.flatMap((line, index) =>
+  const marked = lines.flatMap((line, index) =>
     /\b(TODO|FIXME)\b/.test(line)
       ? [{ path, line: index + 1, text: line.trim().slice(0, 120) }]
       : [],
   );
-  return { ...binary, lines: lines.length, markers };
+  return { ...binary, lines: lines.length, markers: marked };
 }
 
 function sum(items, field) {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { extract, pack } from "tar-stream";
 import { describe, expect, it } from "vitest";
 import { hashBody } from "../../contract/hashed-body.ts";

@@ -29,6 +29,7 @@ export async function serveControlPlane(
         ...process.env,
         WFVAR_STEP_LISTEN: `127.0.0.1:${String(port)}`,
         WFVAR_OPERATOR_LISTEN: "127.0.0.1:0",
+        WFVAR_LOG_LEVEL: "warn",
       },
       stdio: ["ignore", "pipe", "inherit"],
     },

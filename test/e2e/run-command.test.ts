@@ -1,0 +1,186 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { dist } from "../support/dist.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function wfvarCp(argv: readonly string[], { cwd = tempFolder() } = {}) {
+  const child = spawn(process.execPath, [join(dist, "controlplane", "main.mjs"), ...argv], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const end = new Promise<Finished>((done) =>
+    child.once("close", (code) => done({ code, stdout, stderr })),
+  );
+  return { child, end, output: () => stdout };
+}
+
+function workflow(body: string, name = "test.dot"): string {
+  const file = join(tempFolder(), name);
+  writeFileSync(file, `digraph test { start [shape=Mdiamond] done [shape=Msquare] ${body} }`);
+  return file;
+}
+
+const review = resolve("examples/review.dot");
+
+describe("wfvar-cp run", () => {
+  it("runs the example over a real tree and shows every value", async () => {
+    const repo = tempFolder();
+    mkdirSync(join(repo, "src"));
+    writeFileSync(join(repo, "src/a.ts"), "// TODO: one\nexport {};\n");
+    const cwd = tempFolder();
+    const { code, stdout, stderr } = await wfvarCp(["run", review, "--input", `repo=${repo}`], {
+      cwd,
+    }).end;
+    expect(stderr).toBe("");
+    expect(code).toBe(0);
+    for (const [key, setBy] of [
+      ["inspect.findings", "inspect"],
+      ["inspect.summary", "inspect"],
+      ["judge.verdict", "judge"],
+      ["report.report", "report"],
+      ["workflow.inputs.repo", "input"],
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^${String(key)}\\s+${String(setBy)}\\s+\\d`, "m"));
+    }
+    expect(stdout).toMatch(/^judge\.verdict\s+judge\s+6 bytes\s+revise$/m);
+    expect(stdout).toMatch(/^succeeded in \d+\.\ds\n$/m);
+    expect(readdirSync(join(cwd, ".wfvar/steps"))).toEqual([]);
+  });
+
+  it("measures the current folder where no input is given", async () => {
+    const cwd = tempFolder();
+    writeFileSync(join(cwd, "file.txt"), "one\ntwo\n");
+    const { code, stdout } = await wfvarCp(["run", review], { cwd }).end;
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/inspect\.summary.*1 files, 2 lines, 8 bytes/);
+  });
+
+  it("ends in one clear line and exit 1 for a folder that is not there", async () => {
+    const { code, stderr } = await wfvarCp(["run", review, "--input", "repo=/no/such/folder"]).end;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^failed after \S+: inspect: .*\/no\/such\/folder is not a folder; choose one with --input repo=PATH.*\n$/,
+    );
+  });
+
+  it("gives a step what its direct dependencies wrote, and nothing else", async () => {
+    const file = workflow(`
+      a [shape=parallelogram, script="wfvar set x 1"]
+      b [shape=parallelogram, script="wfvar set y 2; wfvar get a.x"]
+      c [shape=parallelogram, script="wfvar get b.y && ! wfvar get a.x"]
+      start -> a -> b -> c -> done`);
+    expect(await wfvarCp(["run", file]).end).toMatchObject({ code: 0 });
+  });
+
+  it("stops at a step that fails, and keeps its folder and its values", async () => {
+    const file = workflow(`
+      a [shape=parallelogram, script="wfvar set x 1; echo too bad; exit 3"]
+      b [shape=parallelogram, script="true"]
+      start -> a -> b -> done`);
+    const cwd = tempFolder();
+    const { code, stdout, stderr } = await wfvarCp(["run", file], { cwd }).end;
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^a\.x\s+a\s+1 byte\s+1$/m);
+    expect(stdout).not.toMatch(/ b +started/);
+    const [, folder] = /exit 3\): too bad \(its folder: (\S+)\)/.exec(stderr) ?? [];
+    expect(existsSync(join(folder ?? "", "variables/a/X"))).toBe(true);
+  });
+
+  it("hands over the agent's output escaped, line by line", async () => {
+    const file = workflow(
+      `a [shape=parallelogram, script="printf '\\\\033[31mred\\\\033[0m\\\\n'"] start -> a -> done`,
+    );
+    const { stdout } = await wfvarCp(["run", file]).end;
+    expect(stdout).toContain("| \\x1b[31mred\\x1b[0m");
+  });
+
+  it("delivers what there is and exits 1 when it is told to stop", async () => {
+    const file = workflow(
+      `a [shape=parallelogram, script="wfvar set x 1; echo waiting; sleep 60"] start -> a -> done`,
+    );
+    const running = wfvarCp(["run", file]);
+    await expect.poll(running.output, { timeout: 10_000 }).toContain("| waiting");
+    running.child.kill("SIGTERM");
+    const { code, stdout, stderr } = await running.end;
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^a\.x\s+a\s+1 byte\s+1$/m);
+    expect(stderr).toMatch(/^failed after \S+: a: the agent was terminated/);
+  });
+
+  it("keeps what earlier runs stored", async () => {
+    const cwd = tempFolder();
+    const file = workflow(`a [shape=parallelogram, script="wfvar set x 1"] start -> a -> done`);
+    const first = await wfvarCp(["run", file], { cwd }).end;
+    const second = await wfvarCp(["run", file], { cwd }).end;
+    expect([first.code, second.code]).toEqual([0, 0]);
+  });
+
+  it.each<{ name: string; argv: string[]; code: number; stderr: RegExp }>([
+    { name: "no file", argv: ["run"], code: 2, stderr: /^wfvar-cp: name the workflow's DOT file/ },
+    {
+      name: "a file that is not there",
+      argv: ["run", "/nope.dot"],
+      code: 2,
+      stderr: /^wfvar-cp: the workflow: \/nope\.dot cannot be read: ENOENT\n$/,
+    },
+    {
+      name: "an unknown flag",
+      argv: ["run", review, "--nope"],
+      code: 2,
+      stderr: /^wfvar-cp: unknown flag --nope\n$/,
+    },
+    {
+      name: "an unknown input",
+      argv: ["run", review, "--input", "rep=x"],
+      code: 2,
+      stderr: /did you mean `repo`/,
+    },
+    {
+      name: "an input twice",
+      argv: ["run", review, "--input", "repo=a", "--input", "repo=b"],
+      code: 2,
+      stderr: /given twice/,
+    },
+    {
+      name: "an input file that is not there",
+      argv: ["run", review, "--input", "repo=@/nope"],
+      code: 2,
+      stderr: /`repo`: \/nope cannot be read: ENOENT/,
+    },
+    {
+      name: "an unknown subcommand",
+      argv: ["nope"],
+      code: 2,
+      stderr: /^wfvar-cp: unknown subcommand nope/,
+    },
+  ])("says what is wrong with $name", async ({ argv, code, stderr }) => {
+    const finished = await wfvarCp(argv).end;
+    expect(finished.code).toBe(code);
+    expect(finished.stderr).toMatch(stderr);
+    expect(finished.stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it("refuses an invalid workflow with every finding, before anything runs", async () => {
+    const cwd = tempFolder();
+    const file = workflow(
+      `a [shape=parallelogram] b [shape=box, prompt=hi] start -> a -> b -> done`,
+    );
+    const { code, stderr } = await wfvarCp(["run", file], { cwd }).end;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/test\.dot:1:\d+: error missing_script/);
+    expect(stderr).toMatch(/test\.dot:1:\d+: error not_supported/);
+    expect(existsSync(join(cwd, ".wfvar"))).toBe(false);
+  });
+});
