@@ -118,17 +118,19 @@ export async function runStepProcess(
       detached: true,
     });
     output.closeWriter();
+    const agentEnd = ended(agent);
+    const sidecarEnd = ended(sidecar);
+    // The order of a pod's end: first the agent, then the sidecar beside it.
     const stop = (): void => {
       agent.kill("SIGTERM");
-      sidecar.kill("SIGTERM");
+      void agentEnd.then(() => sidecar.kill("SIGTERM"));
     };
     signal.addEventListener("abort", stop);
     if (signal.aborted) stop();
+    // A sidecar that is done before the agent is (the deadline, a refusal) ends the step.
+    void sidecarEnd.then(() => agent.kill("SIGTERM"));
     try {
-      const sidecarEnd = ended(sidecar);
-      // A sidecar that is done before the agent is (the deadline, a refusal) ends the step.
-      void sidecarEnd.then(() => agent.kill("SIGTERM"));
-      const [agentExit, sidecarExit] = await Promise.all([ended(agent), sidecarEnd]);
+      const [agentExit, sidecarExit] = await Promise.all([agentEnd, sidecarEnd]);
       await Promise.race([drained, delay(drainMs)]);
       return { agent: agentExit, sidecar: sidecarExit, lastLine };
     } finally {
