@@ -9,7 +9,7 @@ import type { SkipCode } from "./codes.ts";
 export type EntryType = "file" | "folder" | "symlink" | "fifo" | "socket" | "device";
 
 export interface FolderEntry<O> {
-  readonly name: Uint8Array;
+  readonly name: Buffer;
   readonly type: EntryType;
   readonly origin: O;
 }

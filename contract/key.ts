@@ -19,10 +19,8 @@ export function foldSegment(name: string): string | undefined {
 }
 
 /** The segment of a name as it stands on disk; every byte must be ASCII. */
-export function foldNameBytes(name: Uint8Array): string | undefined {
-  return name.length > maxSegmentBytes
-    ? undefined
-    : foldSegment(Buffer.from(name).toString("latin1"));
+export function foldNameBytes(name: Buffer): string | undefined {
+  return name.length > maxSegmentBytes ? undefined : foldSegment(name.toString("latin1"));
 }
 
 export interface KeyProblem {

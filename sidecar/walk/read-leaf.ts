@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { fstatSync, readSync, type BigIntStats } from "node:fs";
+import { fstatSync, readSync, type Stats } from "node:fs";
 import type { RejectCode, SkipCode } from "../../contract/codes.ts";
 import { errnoOf, openLeaf, typeOf, withFd } from "../descriptor.ts";
 
@@ -21,12 +21,12 @@ export function readLeaf(parentFd: number, name: string, maxBytes: number): Leaf
     return afterFailedOpen(errnoOf(error));
   }
   return withFd(fd, () => {
-    const before = fstatSync(fd, { bigint: true });
+    const before = fstatSync(fd);
     const type = typeOf(before);
     if (type === "fifo") return { skipped: "skipped_fifo" };
     if (type === "device") return { skipped: "skipped_device" };
     if (type !== "file") return { rejected: "changed_while_reading" };
-    const size = Number(before.size);
+    const { size } = before;
     if (size > maxBytes) return { rejected: "value_too_large", size };
     let bytes: Buffer | undefined;
     try {
@@ -34,18 +34,18 @@ export function readLeaf(parentFd: number, name: string, maxBytes: number): Leaf
     } catch {
       return { rejected: "unreadable", size };
     }
-    if (bytes === undefined || hasChanged(before, fstatSync(fd, { bigint: true }))) {
+    if (bytes === undefined || hasChanged(before, fstatSync(fd))) {
       return { rejected: "changed_while_reading" };
     }
     return isUtf8(bytes) ? { bytes } : { rejected: "invalid_output_value", size };
   });
 }
 
-/** The whole file where it has exactly `size` bytes; one byte of room shows that it has grown. */
+/** The whole file where it still has `size` bytes; one byte of room shows that it has grown. */
 function readExactly(fd: number, size: number): Buffer | undefined {
   const buffer = Buffer.allocUnsafe(size + 1);
   let length = 0;
-  while (length <= size) {
+  while (length < size) {
     const got = readSync(fd, buffer, length, size + 1 - length, null);
     if (got === 0) break;
     length += got;
@@ -53,11 +53,11 @@ function readExactly(fd: number, size: number): Buffer | undefined {
   return length === size ? buffer.subarray(0, size) : undefined;
 }
 
-function hasChanged(before: BigIntStats, after: BigIntStats): boolean {
+function hasChanged(before: Stats, after: Stats): boolean {
   return (
     before.size !== after.size ||
-    before.mtimeNs !== after.mtimeNs ||
-    before.ctimeNs !== after.ctimeNs
+    before.mtimeMs !== after.mtimeMs ||
+    before.ctimeMs !== after.ctimeMs
   );
 }
 

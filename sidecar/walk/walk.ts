@@ -166,15 +166,19 @@ class Walker {
     // Past a limit of the whole pack nothing is accepted: only entries and files are still counted.
     if (this.#files > max_step_files || this.#bytes > max_step_bytes) return false;
     const leaf = readLeaf(entry.origin.fd, nameOf(entry), max_value_bytes);
-    const path = pathOf(entry);
     if ("skipped" in leaf) {
-      this.#issues.skip(path, leaf.skipped);
+      this.#issues.skip(pathOf(entry), leaf.skipped);
       return false;
     }
     if ("rejected" in leaf) {
       const { rejected: code, size } = leaf;
       const limit = code === "value_too_large" ? { limit: max_value_bytes } : {};
-      this.#issues.reject(path, { code, key, ...(size === undefined ? {} : { size }), ...limit });
+      this.#issues.reject(pathOf(entry), {
+        code,
+        key,
+        ...(size === undefined ? {} : { size }),
+        ...limit,
+      });
       return false;
     }
     this.#bytes += leaf.bytes.length;
@@ -186,11 +190,9 @@ class Walker {
 
 /** Only names that passed the segment rule are opened, so they are ASCII. */
 function nameOf(entry: FolderEntry<OpenFolder>): string {
-  return Buffer.from(entry.name).toString("latin1");
+  return entry.name.toString("latin1");
 }
 
 function pathOf({ name, origin }: FolderEntry<OpenFolder>): Buffer {
-  return origin.path.length === 0
-    ? Buffer.from(name)
-    : Buffer.concat([origin.path, Buffer.from("/"), name]);
+  return origin.path.length === 0 ? name : Buffer.concat([origin.path, Buffer.from("/"), name]);
 }
