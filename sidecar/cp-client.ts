@@ -1,18 +1,18 @@
-import { readFile } from "node:fs/promises";
 import { Readable } from "node:stream";
-import { Agent, ProxyAgent, request, type Dispatcher } from "undici";
+import { request, type Dispatcher } from "undici";
 import type { HashedBody } from "../contract/hashed-body.ts";
 import { formatContentDigest } from "../contract/tar-feed.ts";
 import { problem, type Problem } from "../contract/wire.ts";
 import { version } from "../contract/version.ts";
 import type { Target } from "./config.ts";
 import type { Deadline } from "./deadline.ts";
+import { makeDispatcher, networkReason } from "./dispatcher.ts";
 import { SidecarError } from "./sidecar-error.ts";
+import { readToken } from "./token.ts";
 import type { Try } from "./retry.ts";
 
 /** The step calls of the control plane (API page). One method is one try; what may be tried again comes back as `retry` (WV-12). */
 
-const connectTimeoutMs = 5_000;
 /** Without a byte for so long, a try is over. */
 const idleTimeoutMs = 30_000;
 const maxAnswerBytes = 1024 ** 2;
@@ -113,37 +113,6 @@ export async function createCpClient(
   };
 }
 
-async function makeDispatcher({ caFile, proxy }: Target): Promise<Dispatcher> {
-  let ca: string | undefined;
-  try {
-    ca = caFile === undefined ? undefined : await readFile(caFile, "utf8");
-  } catch (error) {
-    throw new SidecarError("config_invalid", "WFVAR_CA_FILE cannot be read", { cause: error });
-  }
-  const tls = ca === undefined ? {} : { ca };
-  const options = { maxResponseSize: -1, connections: 1 };
-  return proxy === undefined
-    ? new Agent({ ...options, connect: { timeout: connectTimeoutMs, ...tls } })
-    : new ProxyAgent({
-        ...options,
-        uri: proxy.href,
-        requestTls: { timeout: connectTimeoutMs, ...tls },
-      });
-}
-
-async function readToken(file: string): Promise<string> {
-  let token: string;
-  try {
-    token = (await readFile(file, "utf8")).trim();
-  } catch (error) {
-    throw new SidecarError("config_invalid", "WFVAR_TOKEN_FILE cannot be read", { cause: error });
-  }
-  if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new SidecarError("config_invalid", "WFVAR_TOKEN_FILE does not hold a token");
-  }
-  return token;
-}
-
 async function readText(answer: Answer): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -179,10 +148,4 @@ function retryAfterMs(header: string | string[] | undefined): number | undefined
   if (/^\d{1,6}$/.test(header)) return Number(header) * 1000;
   const at = Date.parse(header);
   return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
-}
-
-/** The error's code or name: never its message, which may hold a URL. */
-function networkReason(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown error";
-  return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }

@@ -1,18 +1,12 @@
-import type { Logger } from "pino";
-import type { Config } from "./config.ts";
-import { Deadline } from "./deadline.ts";
-import type { Interruption } from "./interruption.ts";
-import { loggedRetries } from "./log.ts";
 import { createCpClient } from "./cp-client.ts";
+import { Deadline } from "./deadline.ts";
+import { loggedRetries } from "./log.ts";
+import type { Pod } from "./pod.ts";
 import { prefill } from "./prefill.ts";
 
 /** `wfvar-sidecar prefill`: the init container. A signal ends it at once; the pod is going, and no agent has started. */
-export async function prefillCommand(
-  rootFd: number,
-  config: Config,
-  interruption: Interruption,
-  log: Logger,
-): Promise<void> {
+export async function prefillCommand(pod: Pod): Promise<void> {
+  const { rootFd, config, interruption, log, state } = pod;
   using deadline = new Deadline(Date.now() + config.prefillTimeoutMs, Date.now);
   const stop = (): void => {
     if (interruption.at !== undefined) deadline.shortenTo(interruption.at);
@@ -23,6 +17,7 @@ export async function prefillCommand(
   try {
     const done = await prefill(rootFd, config, client, deadline, loggedRetries(log));
     log.info({ event: "prefilled", ...done });
+    state.write("prefilled");
   } finally {
     await client.close();
   }

@@ -2,11 +2,14 @@ import { closeSync } from "node:fs";
 import type { Logger } from "pino";
 import { version } from "../contract/version.ts";
 import { configHelp, parseConfig, type Config, type ParsedConfig } from "./config.ts";
-import { errnoOf, openRoot, procWorks } from "./descriptor.ts";
+import { defaultTerminationLog } from "./settings.ts";
+import { errnoOf } from "./descriptor.ts";
 import type { Interruption } from "./interruption.ts";
 import { startLog } from "./log.ts";
-import { writeLastWord, type LastWord } from "./last-word.ts";
+import type { Pod } from "./pod.ts";
 import { SidecarError } from "./sidecar-error.ts";
+import { StateLog } from "./state-log.ts";
+import { openVolume } from "./volume.ts";
 
 export interface RunOptions {
   readonly argv: readonly string[];
@@ -15,59 +18,65 @@ export interface RunOptions {
   readonly print: (text: string) => void;
 }
 
-type Command = keyof typeof commands;
-
-/** Runs one subcommand to its end; throws SidecarError. Everything was logged by then. */
-export async function run({ argv, env, interruption, print }: RunOptions): Promise<void> {
-  const [command, ...flags] = argv;
-  if (command === "--version") return print(`${version}\n`);
-  if (command === "--help" || command === undefined) return print(help);
-  if (command !== "prefill" && command !== "pack") {
-    throw complain(startLog("info"), usage("unknown subcommand"), undefined);
-  }
-  let parsed: ParsedConfig;
-  try {
-    parsed = parseConfig(flags, env);
-  } catch (error) {
-    throw complain(startLog("info"), error, env["WFVAR_TERMINATION_LOG"]);
-  }
-  if (parsed.show !== undefined) {
-    const page = `${commandHelp[command]}\n${configHelp()}\n`;
-    return print(parsed.show === "help" ? page : `${version}\n`);
-  }
-  const { config } = parsed;
-  const log = startLog(config.logLevel).child(identity(config));
-  try {
-    const rootFd = openVolume(config.root);
-    try {
-      const runCommand = await commands[command]();
-      await runCommand(rootFd, config, interruption, log);
-    } finally {
-      closeSync(rootFd);
-    }
-  } catch (error) {
-    throw complain(log, error, config.terminationLog);
-  }
-}
-
 /** Each is loaded when it runs: a sidecar that waits holds neither HTTP client nor tar. */
-const commands = {
+const inPod = {
   prefill: async () => (await import("./prefill-command.ts")).prefillCommand,
   pack: async () => (await import("./pack-command.ts")).packCommand,
 };
 
-function openVolume(root: string): number {
-  let fd: number;
-  try {
-    fd = openRoot(root);
-  } catch (error) {
-    throw new SidecarError("volume_unusable", `the volume cannot be opened: ${errnoOf(error)}`, {
-      cause: error,
-    });
+/** For a person: plain lines on stdout, no log. */
+const atDesk = {
+  status: async () => (await import("./status-command.ts")).statusCommand,
+  doctor: async () => (await import("./doctor-command.ts")).doctorCommand,
+};
+
+/** Runs one subcommand to its end; throws SidecarError. Everything was said by then. */
+export async function run({ argv, env, interruption, print }: RunOptions): Promise<void> {
+  const [command = "--help", ...flags] = argv;
+  if (command === "--version") return print(`${version}\n`);
+  if (command === "--help") return print(help);
+  if (!isOneOf(commandHelp, command)) {
+    throw complain(startLog("info"), usage(`unknown subcommand ${command}`));
   }
-  if (procWorks(fd)) return fd;
-  closeSync(fd);
-  throw new SidecarError("volume_unusable", "/proc is needed to walk the volume safely");
+  const terminationLog = env["WFVAR_TERMINATION_LOG"] ?? defaultTerminationLog;
+  let parsed: ParsedConfig;
+  try {
+    parsed = parseConfig(flags, env);
+  } catch (error) {
+    if (!isOneOf(inPod, command)) throw printed(error, print);
+    throw complain(startLog("info"), error, stateLog(terminationLog));
+  }
+  if (parsed.show !== undefined) {
+    const page = `wfvar-sidecar ${command}: ${commandHelp[command]}\n\n${configHelp()}\n`;
+    return print(parsed.show === "help" ? page : `${version}\n`);
+  }
+  const { config } = parsed;
+  if (isOneOf(atDesk, command)) {
+    const atDeskCommand = await atDesk[command]();
+    return atDeskCommand(config, print);
+  }
+  const log = startLog(config.logLevel).child(identity(config));
+  const state = stateLog(config.terminationLog);
+  try {
+    const rootFd = openVolume(config.root);
+    try {
+      const pod: Pod = { rootFd, config, interruption, log, state };
+      const podCommand = await inPod[command]();
+      await podCommand(pod);
+    } finally {
+      closeSync(rootFd);
+    }
+  } catch (error) {
+    throw complain(log, error, state);
+  }
+}
+
+function isOneOf<T extends object>(commands: T, name: string | number | symbol): name is keyof T {
+  return Object.hasOwn(commands, name);
+}
+
+function stateLog(file: string): StateLog {
+  return new StateLog(file, () => new Date());
 }
 
 function identity({ target }: Config): Record<string, unknown> {
@@ -75,45 +84,50 @@ function identity({ target }: Config): Record<string, unknown> {
 }
 
 /** Says the last word about a failure, on stderr and in the termination message, and gives it back as ours. */
-function complain(log: Logger, error: unknown, terminationLog: string | undefined): SidecarError {
-  const known =
-    error instanceof SidecarError
-      ? error
-      : new SidecarError("volume_unusable", `unexpected failure: ${nameOf(error)}`, {
-          cause: error,
-        });
-  log.error({ event: "failed", code: known.code, message: known.message, ...cause(known) });
-  const word: LastWord = { result: known.code, message: known.message };
-  if (terminationLog !== undefined) writeLastWord(terminationLog, word);
+function complain(log: Logger, error: unknown, state?: StateLog): SidecarError {
+  const known = asSidecarError(error);
+  const { code, message } = known;
+  log.error({ event: "failed", code, message, ...cause(known) });
+  state?.write(code, { message });
   return known;
 }
 
+function printed(error: unknown, print: (text: string) => void): SidecarError {
+  const known = asSidecarError(error);
+  for (const problem of known.message.split("; ")) print(`PROBLEM  settings       ${problem}\n`);
+  return known;
+}
+
+function asSidecarError(error: unknown): SidecarError {
+  if (error instanceof SidecarError) return error;
+  const name = error instanceof Error ? errnoOf(error) || error.name : typeof error;
+  return new SidecarError("volume_unusable", `unexpected failure: ${name}`, { cause: error });
+}
+
 /** Where an unexpected failure came from, for the one who mends it. */
-function cause(error: SidecarError): { stack?: string } {
-  const inner = error.cause;
+function cause({ cause: inner }: SidecarError): { stack?: string } {
   return inner instanceof Error && errnoOf(inner) === "" && inner.stack !== undefined
     ? { stack: inner.stack }
     : {};
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? errnoOf(error) || error.name : typeof error;
 }
 
 function usage(problem: string): SidecarError {
   return new SidecarError("config_invalid", `${problem}; see wfvar-sidecar --help`);
 }
 
+const commandHelp = {
+  prefill: "before the agent, fills the volume with what the step may see",
+  pack: "beside the agent, waits for its end, packs its folder, delivers it once",
+  status: "says where this pod's step stands: kubectl exec POD -c SIDECAR -- … status",
+  doctor: "checks settings, volume, token and control plane, and says what to mend",
+} as const satisfies Record<keyof typeof inPod | keyof typeof atDesk, string>;
+
 const help = `wfvar-sidecar ${version}: carries a step's variables between its pod and the control plane
 
-  wfvar-sidecar prefill [flags]   before the agent: fill the volume with what the step may see
-  wfvar-sidecar pack [flags]      beside the agent: wait for its end, pack its folder, deliver it
-
+${Object.entries(commandHelp)
+  .map(([name, text]) => `  wfvar-sidecar ${name.padEnd(8)} ${text}\n`)
+  .join("")}
   wfvar-sidecar SUBCOMMAND --help lists the flags; each is also an environment variable: --cp-url is WFVAR_CP_URL
-  Exit codes: 0 delivered, 2 configuration, 10 refused by the control plane for good, 11 not delivered in time, 12 failure of this machine
+  Exit codes: 0 delivered or well, 2 configuration, 10 refused by the control plane for good, or its answer is of no use,
+  11 not delivered in time, 12 failure of this machine
 `;
-
-const commandHelp: Record<Command, string> = {
-  prefill: "wfvar-sidecar prefill: fills the volume with what the step may see\n",
-  pack: "wfvar-sidecar pack: waits for the agent's end, packs its folder, delivers it once\n",
-};

@@ -203,7 +203,7 @@ describe("delivery (WV-12)", () => {
     expect(Date.now() - signalledAt).toBeGreaterThan(500);
     expect(cp.received.length).toBeGreaterThan(before);
     expect(JSON.parse(readFileSync(terminationLog, "utf8"))).toMatchObject({
-      result: "not_delivered",
+      state: "not_delivered",
     });
   });
 });
