@@ -6,9 +6,14 @@ import { layoutKey, parsePrefillName } from "../contract/layout.ts";
 import { maxPrefillBytes, maxPrefillEntries } from "../contract/limits.ts";
 import { feedTar, parseContentDigest } from "../contract/tar-feed.ts";
 import { TarError } from "../contract/tar-guard.ts";
-import type { Answer } from "./cp-client.ts";
 import { onVolume, writeAll, type PrefillWriter } from "./prefill-writer.ts";
 import { SidecarError } from "./sidecar-error.ts";
+
+/** The response that brings a prefill. */
+export interface PrefillAnswer {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: AsyncIterable<unknown>;
+}
 
 /** What one answer held. */
 export interface UnpackedPrefill {
@@ -21,7 +26,7 @@ export interface UnpackedPrefill {
  * the digest before success. Throws `prefill_invalid` or `prefill_too_large` for what the answer holds, `volume_unusable` for the disk, and whatever the network throws.
  */
 export async function unpackPrefill(
-  answer: Answer,
+  answer: PrefillAnswer,
   step: StepPath,
   writer: PrefillWriter,
 ): Promise<UnpackedPrefill> {
