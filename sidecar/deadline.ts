@@ -7,6 +7,7 @@ export class Deadline implements Disposable {
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
   #at: number;
+  #disposed = false;
 
   /** `at` in milliseconds since the epoch. */
   constructor(at: number, now: () => number) {
@@ -30,11 +31,14 @@ export class Deadline implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#disposed = true;
     clearTimeout(this.#timer);
   }
 
   #arm(): void {
     clearTimeout(this.#timer);
+    // A timer now would keep a process alive that has nothing left to do.
+    if (this.#disposed) return;
     const leftMs = this.#at - this.#now();
     if (leftMs <= 0) this.#controller.abort(new DOMException("the time is over", "TimeoutError"));
     else this.#timer = setTimeout(() => this.#arm(), Math.min(leftMs, maxTimerMs));
