@@ -58,7 +58,8 @@ export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyIns
     { schema: { params, querystring, response: { 200: packReceipt, 201: packReceipt } } },
     async (request, reply) => {
       const identity = await identify(request, tokens, { ...request.params, ...request.query });
-      if (request.headers["content-length"] === undefined) {
+      const length = request.headers["content-length"];
+      if (length === undefined) {
         throw new ApiError("length_required", "Content-Length is required");
       }
       const digest = parseContentDigest(request.headers["content-digest"]);
@@ -67,7 +68,8 @@ export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyIns
       }
       const body = bodyOf(request);
       const unread = body.iterator({ destroyOnReturn: false });
-      const accepting = service.acceptPack(identity, unread, digest);
+      const sent = { body: unread, size: Number(length), digest };
+      const accepting = service.acceptPack(identity, sent);
       const { receipt, created } = await accepting.catch(async (error: unknown) => {
         await drain(body);
         throw error;

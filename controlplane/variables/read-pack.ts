@@ -33,18 +33,31 @@ export interface ReadPack {
   readonly sha256: string;
 }
 
-/** Throws `invalid_pack` naming the field, `digest_mismatch`, or `too_large`; else what the body throws. `digest` is base64. */
+/** A pack as it comes in. */
+export interface SentPack {
+  readonly body: AsyncIterable<unknown>;
+  /** Bytes of the body, which the HTTP parser holds it to. */
+  readonly size: number;
+  /** SHA-256 of the body as announced, base64. */
+  readonly digest: string;
+}
+
+/** Throws `invalid_pack` naming the field, `digest_mismatch`, or `too_large`; else what the body throws. */
 export async function readPack(
-  body: AsyncIterable<unknown>,
-  digest: string,
+  { body, size, digest }: SentPack,
   identity: PackIdentity,
   limits: Limits,
 ): Promise<ReadPack> {
+  const maxBytes = maxPackBytes(limits);
+  if (size > maxBytes) {
+    const sizes = `${String(size)} bytes; the limit is ${String(maxBytes)}`;
+    throw new ApiError("too_large", `the pack has ${sizes}`);
+  }
   const hash = createHash("sha256");
   const tar = extract();
   const [read, fed] = await Promise.allSettled([
     readEntries(tar, identity, limits),
-    feedTar(capped(body, maxPackBytes(limits)), hash, tar),
+    feedTar(body, hash, tar),
   ]);
   if (fed.status === "rejected" && fed.reason instanceof TarError)
     invalid("tar", fed.reason.message);
@@ -55,16 +68,6 @@ export async function readPack(
     throw new ApiError("digest_mismatch", "the body does not match its Content-Digest");
   }
   return { ...read.value, sha256: sha256.toString("hex") };
-}
-
-async function* capped(body: AsyncIterable<unknown>, max: number): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of body) {
-    if (!(chunk instanceof Uint8Array)) throw new TypeError("a body chunk is not bytes");
-    size += chunk.length;
-    if (size > max) throw new ApiError("too_large", `the pack has more than ${String(max)} bytes`);
-    yield chunk;
-  }
 }
 
 async function readEntries(

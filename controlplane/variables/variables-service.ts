@@ -18,7 +18,7 @@ import {
 import { buildPrefill } from "./build-prefill.ts";
 import { freezeInputs } from "./frozen-inputs.ts";
 import { judgeStep } from "./judge-step.ts";
-import { readPack, type PackIdentity } from "./read-pack.ts";
+import { readPack, type PackIdentity, type SentPack } from "./read-pack.ts";
 import { makeRunId } from "./run-ids.ts";
 
 export interface VariablesDeps {
@@ -115,14 +115,13 @@ export class VariablesService {
   /** Reads, checks and stores a pack, exactly once (WV-12). */
   async acceptPack(
     identity: PackIdentity,
-    body: AsyncIterable<unknown>,
-    digest: string,
+    sent: SentPack,
   ): Promise<{ receipt: PackReceipt; created: boolean }> {
     const { store, now } = this.#deps;
     const { run, step, attempt, instance } = identity;
     const stamped = await this.getStep(identity);
     const { limits, missingOutput } = await this.getRun(run);
-    const pack = await readPack(body, digest, identity, limits);
+    const pack = await readPack(sent, identity, limits);
     const receipt = judgeStep(pack.manifest, stamped.outputs, missingOutput);
     const acceptance = await store.acceptPack({
       run,

@@ -19,6 +19,8 @@ export interface TestControlPlane {
   ) => Promise<{ status: number; json: Record<string, unknown> }>;
   readonly createRun: (body?: object) => Promise<string>;
   readonly stamp: (run: string, body: object) => Promise<StampedStep>;
+  /** Closes the database underneath: every call that needs it then fails. */
+  readonly breakStore: () => Promise<void>;
 }
 
 export async function startControlPlane(limits: Partial<Limits> = {}): Promise<TestControlPlane> {
@@ -29,7 +31,11 @@ export async function startControlPlane(limits: Partial<Limits> = {}): Promise<T
     tokenGraceMs: 3_600_000,
     log: pino({ level: "silent" }),
   });
-  onTestFinished(() => cp[Symbol.asyncDispose]());
+  let broken = false;
+  onTestFinished(async () => {
+    if (broken) await Promise.all([cp.stepApi.close(), cp.operatorApi.close()]);
+    else await cp[Symbol.asyncDispose]();
+  });
   const stepUrl = await cp.stepApi.listen({ host: "127.0.0.1", port: 0 });
   const operatorUrl = await cp.operatorApi.listen({ host: "127.0.0.1", port: 0 });
   const operatorToken = readFileSync(cp.operatorTokenFile, "utf8").trim();
@@ -49,6 +55,10 @@ export async function startControlPlane(limits: Partial<Limits> = {}): Promise<T
     stepUrl,
     operatorUrl,
     operatorToken,
+    breakStore: async () => {
+      broken = true;
+      await cp.store.close();
+    },
     operate,
     createRun: async (body = { template: "test" }) => {
       const { json } = await operate("POST", "/v1/runs", body);
