@@ -32,9 +32,10 @@ function agentFile(entry: string, outfile: string, format: "cjs" | "esm"): Build
   };
 }
 
-function service(name: "sidecar" | "controlplane"): BuildOptions {
+function service(name: "sidecar" | "controlplane", options: BuildOptions = {}): BuildOptions {
   return {
     ...shared,
+    ...options,
     entryPoints: { main: `${name}/main.ts` },
     outdir: `dist/${name}`,
     outExtension: { ".js": ".mjs" },
@@ -51,7 +52,12 @@ const bundles: readonly BuildOptions[] = [
   agentFile("helper/index.ts", "variables/index.cjs", "cjs"),
   agentFile("helper/main.ts", "lib/wfvar.cjs", "cjs"),
   agentFile("entrypoint/main.ts", "lib/entrypoint.cjs", "cjs"),
-  service("sidecar"),
+  service("sidecar", {
+    alias: {
+      assert: "./sidecar/stand-ins/assert.cjs",
+      "thread-stream": "./sidecar/stand-ins/thread-stream.cjs",
+    },
+  }),
   service("controlplane"),
 ];
 

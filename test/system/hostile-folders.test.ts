@@ -106,7 +106,7 @@ describe("folders made to exhaust the walk (WV-5, WV-11)", () => {
   it("a folder with more spellings than are held open is rejected whole", () => {
     const root = tempFolder();
     for (let i = 0; i < 128; i += 1) {
-      const name = [..."abcdefg"]
+      const name = Array.from("abcdefg")
         .map((letter, bit) => ((i >> bit) & 1 ? letter.toUpperCase() : letter))
         .join("");
       makeTree(root, [`judge/${name}/V${String(i)}=x`]);
