@@ -1,13 +1,19 @@
-import { createHash } from "node:crypto";
-import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { pack as createTar, type Header } from "tar-stream";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { hashBody } from "../../contract/hashed-body.ts";
-import { formatContentDigest } from "../../contract/tar-feed.ts";
 import { podEnv, runSidecar } from "../support/sidecar.ts";
+import { servePrefill } from "../support/serve-prefill.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 type Entry = Partial<Header> & { readonly name: string; readonly body?: string };
@@ -23,28 +29,11 @@ async function tarOf(entries: readonly Entry[]): Promise<Buffer> {
   return Buffer.concat((await hashBody(tar)).chunks);
 }
 
-/** Serves one prefill for ever and gives the environment of a pod that asks for it. */
+/** The environment of a pod that asks for this prefill. */
 async function podFor(body: Buffer, headers: Record<string, string> = {}, root = tempFolder()) {
-  const digest = formatContentDigest(createHash("sha256").update(body).digest());
-  const server = createServer((_, response) => {
-    response
-      .writeHead(200, {
-        "content-type": "application/x-tar",
-        "content-digest": digest,
-        "content-length": String(body.length),
-        ...headers,
-      })
-      .end(body);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  const url = await servePrefill(body, headers);
   const stamped = { token: "t", env: { WFVAR_RUN: "r", WFVAR_STEP: "l_2.judge" } };
-  return { root, env: podEnv(stamped, root, `http://127.0.0.1:${String(address.port)}`) };
+  return { root, env: podEnv(stamped, root, url) };
 }
 
 const mode = (...path: string[]): number => statSync(join(...path)).mode & 0o777;
@@ -86,6 +75,25 @@ describe("prefill (WV-1)", () => {
     expect((await runSidecar("prefill", env)).code).toBe(0);
     expect(readFileSync(join(root, "l_2/judge/VERDICT"), "utf8")).toBe("mine");
     expect(mode(root, "inspect")).toBe(0o555);
+  });
+
+  it("runs again as a user who is not root, over the folders that it closed", () => {
+    const root = tempFolder();
+    chmodSync(root, 0o777);
+    const script = join(import.meta.dirname, "fixtures", "prefill-twice.ts");
+    execFileSync(process.execPath, [script, root], { stdio: "inherit" });
+    expect(readFileSync(join(root, "inspect/deep/V"), "utf8")).toBe("second");
+    expect([mode(root, "inspect"), mode(root, "inspect/deep"), mode(root, ".self")]).toEqual([
+      0o555, 0o555, 0o444,
+    ]);
+    expect(mode(root, "l_1/judge")).toBe(0o777);
+    for (const folder of ["inspect/deep", "inspect", "l_1"]) chmodSync(join(root, folder), 0o755);
+  });
+
+  it("ends a stalled answer at its own time", async () => {
+    const { env } = await podFor(Buffer.from("x"), { "content-length": "9999" });
+    const { code, log } = await runSidecar("prefill", { ...env, WFVAR_PREFILL_TIMEOUT: "1s" });
+    expect([code, log.at(-1)?.["code"]]).toEqual([11, "not_delivered"]);
   });
 
   it("never writes through a link that stands in the way", async () => {
