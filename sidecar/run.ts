@@ -47,7 +47,8 @@ export async function run({ argv, env, interruption, print }: RunOptions): Promi
     throw complain(startLog("info"), error, stateLog(terminationLog));
   }
   if (parsed.show !== undefined) {
-    const page = `wfvar-sidecar ${command}: ${commandHelp[command]}\n\n${configHelp()}\n`;
+    const notes = command === "pack" ? shutdownNotes : "";
+    const page = `wfvar-sidecar ${command}: ${commandHelp[command]}\n\n${configHelp()}\n${notes}`;
     return print(parsed.show === "help" ? page : `${version}\n`);
   }
   const { config } = parsed;
@@ -121,6 +122,17 @@ const commandHelp = {
   status: "says where this pod's step stands: kubectl exec POD -c SIDECAR -- … status",
   doctor: "checks settings, volume, token and control plane, and says what to mend",
 } as const satisfies Record<keyof typeof inPod | keyof typeof atDesk, string>;
+
+const shutdownNotes = `
+  When the pod is stopped there are G = --pod-grace seconds from SIGTERM. The sidecar then
+    - waits for an agent that is still connected until --delivery-reserve is left of G, and not at all for one that is gone,
+    - packs, and delivers until 2 s before the end of G. SIGTERM never stops a delivery; it only sets this end.
+  As a plain container beside the agent, choose  preStop + agent grace + finalize + 1 s  ≤  G − reserve,
+  with a reserve of 3 s and the time that a delivery may take: G = 60s and a reserve of 15s are a good start.
+  As a native sidecar (--linger) it gets SIGTERM after the agent, with what is left of G:
+  G ≥ preStop + agent grace + finalize + 5 s + the time that a delivery may take.
+  Without SIGTERM a delivery goes on until --deadline and G are over.
+`;
 
 const help = `wfvar-sidecar ${version}: carries a step's variables between its pod and the control plane
 
