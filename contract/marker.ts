@@ -3,6 +3,9 @@ import { maxMarkerBytes } from "./limits.ts";
 
 /** The completion marker (WV-6): what the entrypoint says of the agent's end. */
 
+/** Of a version. What a marker may hold is what a pack may hold of it: one that could not travel is not a marker. */
+export const maxKitLength = 64;
+
 export const outcomes = ["succeeded", "failed", "terminated"] as const;
 export type Outcome = (typeof outcomes)[number];
 
@@ -48,7 +51,8 @@ export function parseMarker(untrusted: Uint8Array): Marker | undefined {
   if (!isIntegerIn(exit_code, 0, 255) || !(signal === null || isSignalName(signal)))
     return undefined;
   if (!isInstant(started_at) || !isInstant(finished_at)) return undefined;
-  if (typeof kit !== "string" || !isStringArray(failed)) return undefined;
+  if (typeof kit !== "string" || kit.length > maxKitLength || !isStringArray(failed))
+    return undefined;
   const clean = { status, failed };
   return { version, outcome, exit_code, signal, started_at, finished_at, finalize: clean, kit };
 }

@@ -54,7 +54,11 @@ export function durationMs<const O extends Of<number>>(options: O): Setting<numb
 }
 
 export function sizeBytes<const O extends Of<number>>(options: O): Setting<number> & O {
-  return { ...options, parse: parseSizeBytes, expected: "a size such as 1MiB or 64KiB" };
+  return {
+    ...options,
+    parse: parseLimitBytes,
+    expected: "a size such as 1MiB or 64KiB, and not 0",
+  };
 }
 
 export function count<const O extends Of<number>>(options: O): Setting<number> & O {
@@ -109,6 +113,12 @@ export function describeSettings(settings: Settings): string {
       return `  ${flag.padEnd(30)} ${help}${name}`;
     })
     .join("\n");
+}
+
+/** A limit of nothing would let nothing through. */
+function parseLimitBytes(value: string): number | undefined {
+  const bytes = parseSizeBytes(value);
+  return bytes === 0 ? undefined : bytes;
 }
 
 function parseCount(value: string): number | undefined {

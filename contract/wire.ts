@@ -12,7 +12,7 @@ import { isRunId, parseStepPath } from "./ids.ts";
 import { parseKey } from "./key.ts";
 import { maxStepFiles } from "./limits.ts";
 import { maxListedIssues } from "./pack.ts";
-import { finalizeStatuses, isInstant, outcomes } from "./marker.ts";
+import { finalizeStatuses, isInstant, maxKitLength, outcomes } from "./marker.ts";
 import { outputKinds } from "./step-file.ts";
 
 /** Schemas of everything that crosses the network: the one module here that needs zod. */
@@ -59,7 +59,7 @@ export const declaredOutput = z.strictObject({
   required: z.boolean().default(true),
 });
 
-const marker = z.object({
+export const marker = z.object({
   version: z.literal(1),
   outcome: z.enum(outcomes),
   exit_code: z.int().min(0).max(255),
@@ -67,7 +67,7 @@ const marker = z.object({
   started_at: instant,
   finished_at: instant,
   finalize: z.object({ status: z.enum(finalizeStatuses), failed: z.array(z.string().max(4096)) }),
-  kit: z.string().max(64),
+  kit: z.string().max(maxKitLength),
 });
 
 const issuePath = z.string().min(1).max(512).regex(printable);

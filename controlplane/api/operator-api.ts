@@ -20,6 +20,7 @@ import type { OperatorToken } from "../operator-token.ts";
 import type { Store } from "../store/store.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
 import { answerProblems } from "./problem.ts";
+import { maxParamLength } from "./router.ts";
 import { viewRun, viewStep, viewValue } from "./views.ts";
 
 const pageSize = 100;
@@ -47,6 +48,7 @@ export function createOperatorApi({
     logger: false,
     bodyLimit: 64 * 1024 ** 2,
     forceCloseConnections: "idle",
+    routerOptions: { maxParamLength },
   });
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);

@@ -15,6 +15,7 @@ import type { StepTokens } from "../step-tokens.ts";
 import type { PackIdentity } from "../variables/read-pack.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
 import { answerProblems } from "./problem.ts";
+import { maxParamLength } from "./router.ts";
 
 const maxDrainedBytes = 32 * 1024 ** 2;
 const maxDrainMs = 10_000;
@@ -30,7 +31,11 @@ export interface StepApiDeps {
 
 /** The step listener: the two calls that a pod makes, each opened by the step's own token alone (API page). */
 export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyInstance {
-  const server = fastify({ logger: false, forceCloseConnections: "idle" });
+  const server = fastify({
+    logger: false,
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength },
+  });
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
   answerProblems(server, log);

@@ -1,5 +1,7 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatMarker, parseMarker, type Marker } from "../../contract/marker.ts";
+import { marker as markerOnTheWire } from "../../contract/wire.ts";
 
 const marker: Marker = {
   version: 1,
@@ -29,7 +31,30 @@ describe("the completion marker (WV-6)", () => {
     expect(parseMarker(bytes)?.finalize.failed[0]).toBe("hook-0");
   });
 
+  it("lets nothing pass that could not travel in a pack", () => {
+    const field = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 100 }),
+      fc.integer(),
+      fc.constant(null),
+      fc.array(fc.string(), { maxLength: 3 }),
+    );
+    const forged = fc.tuple(
+      fc.constantFrom("kit", "signal", "exit_code", "started_at", "outcome", "finalize", "failed"),
+      field,
+    );
+    fc.assert(
+      fc.property(fc.array(forged, { maxLength: 3 }), (changes) => {
+        const { failed, ...rest } = Object.fromEntries(changes);
+        const finalize = failed === undefined ? marker.finalize : { ...marker.finalize, failed };
+        const read = parseMarker(Buffer.from(JSON.stringify({ ...marker, finalize, ...rest })));
+        if (read !== undefined) expect(markerOnTheWire.safeParse(read).success).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it.each([
+    ["a kit of 65 characters", JSON.stringify({ ...marker, kit: "k".repeat(65) })],
     ["empty", ""],
     ["half", JSON.stringify(marker).slice(0, 50)],
     ["an array", "[]"],

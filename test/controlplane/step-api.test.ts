@@ -46,6 +46,20 @@ describe("accepting a pack (WV-12)", () => {
     expect(status).toBe(201);
   });
 
+  it("takes the longest step path and the longest key", async () => {
+    const cp = await startControlPlane();
+    const run = await cp.createRun();
+    const step = `${"l".repeat(56)}_999999.${"s".repeat(64)}`;
+    const key = [step, ...Array.from({ length: 6 }, () => "k".repeat(64))].join(".");
+    const { token } = await cp.stamp(run, { step });
+    const body = await makePack({ run, step, values: { [key]: "deep" } });
+    expect((await putPack(cp.stepUrl, run, step, body, { token })).status).toBe(201);
+    const read = await fetch(`${cp.operatorUrl}/v1/runs/${run}/variables/${key}`, {
+      headers: { authorization: `Bearer ${cp.operatorToken}` },
+    });
+    expect(await read.text()).toBe("deep");
+  });
+
   it("answers the same body again with 200 and the first answer", async () => {
     const { send } = await stamped();
     const first = await send({ values: { "judge.a": "1" } });
