@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import type { SidecarCode } from "../contract/codes.ts";
 import { watchForInterruption } from "./interruption.ts";
 
 // Handlers stand before anything else is loaded: a signal in between would kill the sidecar and lose the step.
@@ -8,29 +9,29 @@ const [{ run }, { SidecarError }] = await Promise.all([
   import("./sidecar-error.ts"),
 ]);
 
-try {
-  await run({
-    argv: process.argv.slice(2),
-    env: process.env,
-    interruption,
-    print: (text) => process.stdout.write(text),
-  });
-} catch (error) {
-  if (!(error instanceof SidecarError)) throw error;
-  switch (error.code) {
-    case "config_invalid":
-      process.exitCode = 2;
-      break;
-    case "refused":
-    case "prefill_invalid":
-    case "prefill_too_large":
-      process.exitCode = 10;
-      break;
-    case "not_delivered":
-      process.exitCode = 11;
-      break;
-    case "volume_unusable":
-      process.exitCode = 12;
-      break;
+const exitCodes: Record<SidecarCode, number> = {
+  config_invalid: 2,
+  refused: 10,
+  prefill_invalid: 10,
+  prefill_too_large: 10,
+  not_delivered: 11,
+  volume_unusable: 12,
+};
+
+/** Ends at once: a process that lets its event loop run out gives up its signal handlers some milliseconds before it is gone, and a SIGTERM then would spoil its exit code. */
+process.exit(await runToExitCode());
+
+async function runToExitCode(): Promise<number> {
+  try {
+    await run({
+      argv: process.argv.slice(2),
+      env: process.env,
+      interruption,
+      print: (text) => process.stdout.write(text),
+    });
+    return 0;
+  } catch (error) {
+    if (!(error instanceof SidecarError)) throw error;
+    return exitCodes[error.code];
   }
 }
