@@ -1,12 +1,5 @@
-import { defaultLimits, maxStepFiles, type Limits } from "../contract/limits.ts";
-import {
-  count,
-  durationMs,
-  sizeBytes,
-  text,
-  type Setting,
-  type SettingValues,
-} from "../contract/settings.ts";
+import { limitSettings } from "../contract/limit-settings.ts";
+import { durationMs, text, type Setting } from "../contract/settings.ts";
 
 /** Settings of `wfvar-cp`. */
 
@@ -32,35 +25,7 @@ export const dataSettings = {
     help: "database, keys and step folders (.wfvar)",
     fallback: ".wfvar",
   }),
-  maxValueBytes: sizeBytes({
-    env: "WFVAR_MAX_VALUE_BYTES",
-    placeholder: "SIZE",
-    help: "limit of one value (1MiB)",
-    fallback: defaultLimits.max_value_bytes,
-  }),
-  maxStepBytes: sizeBytes({
-    env: "WFVAR_MAX_STEP_BYTES",
-    placeholder: "SIZE",
-    help: "limit of a step's values together (16MiB)",
-    fallback: defaultLimits.max_step_bytes,
-  }),
-  maxStepFiles: {
-    ...count({
-      env: "WFVAR_MAX_STEP_FILES",
-      placeholder: "N",
-      help: `limit of a step's files (1024, at most ${String(maxStepFiles)})`,
-      fallback: defaultLimits.max_step_files,
-    }),
-    parse: (value: string) =>
-      /^[1-9]\d{0,4}$/.test(value) && Number(value) <= maxStepFiles ? Number(value) : undefined,
-    expected: `a whole number from 1 to ${String(maxStepFiles)}`,
-  },
-  maxStepEntries: count({
-    env: "WFVAR_MAX_STEP_ENTRIES",
-    placeholder: "N",
-    help: "limit of a step's directory entries (16384)",
-    fallback: defaultLimits.max_step_entries,
-  }),
+  ...limitSettings,
   stepDeadlineMs: durationMs({
     env: "WFVAR_STEP_DEADLINE",
     placeholder: "TIME",
@@ -110,14 +75,4 @@ function parseListen(value: string): Listen | undefined {
   const host = bracketed ?? plain;
   const port = Number(digits);
   return host === undefined || port > 65_535 ? undefined : { host, port };
-}
-
-/** The limits that the settings give. */
-export function limitsOf(values: SettingValues<typeof dataSettings>): Limits {
-  return {
-    max_value_bytes: values.maxValueBytes,
-    max_step_bytes: values.maxStepBytes,
-    max_step_files: values.maxStepFiles,
-    max_step_entries: values.maxStepEntries,
-  };
 }

@@ -1,5 +1,6 @@
 import type { StepPath } from "../contract/ids.ts";
-import { maxStepFiles, type Limits } from "../contract/limits.ts";
+import { limitsOf } from "../contract/limit-settings.ts";
+import type { Limits } from "../contract/limits.ts";
 import { describeSettings, readSettings } from "../contract/settings.ts";
 import { sidecarSettings } from "./settings.ts";
 import { SidecarError } from "./sidecar-error.ts";
@@ -54,9 +55,6 @@ export function parseConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Pa
   if (problems.length === 0 && cpUrl.protocol === "http:" && !allowHttp && !isLoopback(cpUrl)) {
     problems.push("WFVAR_CP_URL must be https:// beyond loopback, or set WFVAR_ALLOW_HTTP=true");
   }
-  if (values.maxStepFiles > maxStepFiles) {
-    problems.push(`WFVAR_MAX_STEP_FILES is at most ${String(maxStepFiles)}`);
-  }
   if (values.deliveryReserveMs >= values.podGraceMs) {
     problems.push("WFVAR_DELIVERY_RESERVE must be shorter than WFVAR_POD_GRACE");
   }
@@ -66,12 +64,7 @@ export function parseConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Pa
     config: {
       ...values,
       target: values,
-      limits: {
-        max_value_bytes: values.maxValueBytes,
-        max_step_bytes: values.maxStepBytes,
-        max_step_files: values.maxStepFiles,
-        max_step_entries: values.maxStepEntries,
-      },
+      limits: limitsOf(values),
     },
   };
 }

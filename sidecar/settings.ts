@@ -1,8 +1,8 @@
 import { isRunId, parseStepPath, type StepPath } from "../contract/ids.ts";
 import { defaultRoot } from "../contract/layout.ts";
-import { defaultLimits, maxStepFiles } from "../contract/limits.ts";
+import { limitSettings } from "../contract/limit-settings.ts";
 import { isInstant } from "../contract/marker.ts";
-import { count, durationMs, sizeBytes, text, toggle, type Setting } from "../contract/settings.ts";
+import { count, durationMs, text, toggle, type Setting } from "../contract/settings.ts";
 
 /** Where the kubelet reads a container's last word. */
 export const defaultTerminationLog = "/dev/termination-log";
@@ -59,30 +59,7 @@ export const sidecarSettings = {
     expected: "1 to 128 printable ASCII characters without blanks",
     required: true,
   } satisfies Setting<string>,
-  maxValueBytes: sizeBytes({
-    env: "WFVAR_MAX_VALUE_BYTES",
-    placeholder: "SIZE",
-    help: "limit of one value (1MiB)",
-    fallback: defaultLimits.max_value_bytes,
-  }),
-  maxStepBytes: sizeBytes({
-    env: "WFVAR_MAX_STEP_BYTES",
-    placeholder: "SIZE",
-    help: "limit of a step's values together (16MiB)",
-    fallback: defaultLimits.max_step_bytes,
-  }),
-  maxStepFiles: count({
-    env: "WFVAR_MAX_STEP_FILES",
-    placeholder: "N",
-    help: `limit of a step's files (1024, at most ${String(maxStepFiles)})`,
-    fallback: defaultLimits.max_step_files,
-  }),
-  maxStepEntries: count({
-    env: "WFVAR_MAX_STEP_ENTRIES",
-    placeholder: "N",
-    help: "limit of directory entries of any type (16384)",
-    fallback: defaultLimits.max_step_entries,
-  }),
+  ...limitSettings,
   deadline: {
     env: "WFVAR_DEADLINE",
     placeholder: "TIME",

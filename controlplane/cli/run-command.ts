@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { destination, pino } from "pino";
 import { escapeText } from "../../contract/escape.ts";
 import { version } from "../../contract/version.ts";
-import { limitsOf } from "../config.ts";
+import { limitsOf } from "../../contract/limit-settings.ts";
 import { openControlPlane, type ControlPlane } from "../control-plane.ts";
 import { runStepProcess, type ProcessRunnerDeps } from "../runner/process-runner.ts";
 import { inputsStep, type StepRecord } from "../store/store.ts";

@@ -2,7 +2,8 @@ import { resolve } from "node:path";
 import { destination, pino } from "pino";
 import { describeSettings, readSettings } from "../../contract/settings.ts";
 import { version } from "../../contract/version.ts";
-import { limitsOf, serveSettings } from "../config.ts";
+import { limitsOf } from "../../contract/limit-settings.ts";
+import { serveSettings } from "../config.ts";
 import { openControlPlane } from "../control-plane.ts";
 import { UsageError } from "./usage-error.ts";
 
