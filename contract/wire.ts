@@ -72,18 +72,19 @@ export const marker = z.object({
 
 const issuePath = z.string().min(1).max(512).regex(printable);
 
-export const packManifest = z.strictObject({
+/** Unknown fields are dropped: a newer sidecar may say more. */
+export const packManifest = z.object({
   version: z.literal(1),
   run: runId,
   step: stepPath,
   attempt,
   instance,
-  completion: z.strictObject({ by: z.enum(completions), marker: marker.nullable() }),
+  completion: z.object({ by: z.enum(completions), marker: marker.nullable() }),
   limits,
-  variables: z.array(z.strictObject({ key: z.string(), size: bytes })),
+  variables: z.array(z.object({ key: z.string(), size: bytes })),
   rejected: z
     .array(
-      z.strictObject({
+      z.object({
         code: z.enum([...rejectCodes, ...packCodes]),
         path: issuePath,
         key: z.string().max(1024).regex(printable).optional(),
@@ -92,9 +93,7 @@ export const packManifest = z.strictObject({
       }),
     )
     .max(maxListedIssues),
-  skipped: z
-    .array(z.strictObject({ code: z.enum(skipCodes), path: issuePath }))
-    .max(maxListedIssues),
+  skipped: z.array(z.object({ code: z.enum(skipCodes), path: issuePath })).max(maxListedIssues),
   more: z.partialRecord(z.enum([...rejectCodes, ...skipCodes]), z.int().min(1)),
   sidecar: z.string().max(64),
 });
@@ -136,8 +135,9 @@ export const createRun = z.strictObject({
       flow_state: z.string().optional(),
     })
     .default({}),
-  artifacts: z.record(key, z.string()).default({}),
-  inputs: z.record(key, z.string()).default({}),
+  /** Names in any case; two that fold to one are refused. */
+  artifacts: z.record(z.string(), z.string()).default({}),
+  inputs: z.record(z.string(), z.string()).default({}),
   limits: limits.partial().default({}),
   missing_output: z.enum(["warn", "fail"]).default("warn"),
 });

@@ -51,8 +51,8 @@ export async function createCpClient(
     sent: { headers: Record<string, string>; body?: Readable },
     use: (answer: Answer) => Promise<Try<T>>,
   ): Promise<Try<T>> {
-    const token = await readToken(target.tokenFile);
     try {
+      const token = await readToken(target.tokenFile);
       const answer = await request(url, {
         method,
         dispatcher: network,
@@ -79,6 +79,10 @@ export async function createCpClient(
       }
       return await use(answer);
     } catch (error) {
+      // A token that is being replaced may be gone for a moment, and a step's values are worth the wait.
+      if (error instanceof SidecarError && error.code === "config_invalid") {
+        return { retry: error.message };
+      }
       if (error instanceof SidecarError) throw error;
       return { retry: networkReason(error) };
     }

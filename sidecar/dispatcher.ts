@@ -21,6 +21,7 @@ export async function makeDispatcher({ caFile, proxy }: Target): Promise<Dispatc
         ...options,
         uri: proxy.href,
         requestTls: { timeout: connectTimeoutMs, ...tls },
+        proxyTls: { timeout: connectTimeoutMs, ...tls },
       });
 }
 

@@ -3,6 +3,7 @@ import { Deadline } from "./deadline.ts";
 import { loggedRetries } from "./log.ts";
 import type { Pod } from "./pod.ts";
 import { prefill } from "./prefill.ts";
+import { readToken } from "./token.ts";
 
 /** `wfvar-sidecar prefill`: the init container. A signal ends it at once; the pod is going, and no agent has started. */
 export async function prefillCommand(pod: Pod): Promise<void> {
@@ -13,6 +14,8 @@ export async function prefillCommand(pod: Pod): Promise<void> {
   };
   interruption.signal.addEventListener("abort", stop);
   stop();
+  // Before anything is at stake, a missing token is a setting to mend and not worth a wait.
+  await readToken(config.target.tokenFile);
   const client = await createCpClient(config.target, deadline);
   try {
     const done = await prefill(rootFd, config, client, deadline, loggedRetries(log));

@@ -4,6 +4,8 @@ import type { Deadline } from "./deadline.ts";
 
 const firstDelayMs = 250;
 const maxDelayMs = 15_000;
+/** With less than this left another try would not come to an end. */
+const minLeftMs = 50;
 
 export interface RetryDeps {
   /** Milliseconds since the epoch. */
@@ -33,8 +35,10 @@ export async function retry<T>(
     const result = await attempt();
     if ("done" in result) return result;
     const ceilingMs = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(tries - 1, 10));
-    const delayMs = Math.round(result.afterMs ?? random() * ceilingMs);
-    if (now() + delayMs >= deadline.at) return { gaveUp: result.retry, tries };
+    const leftMs = deadline.at - now();
+    if (leftMs < minLeftMs) return { gaveUp: result.retry, tries };
+    // However long the other side asks to wait, what is left is used: afterwards the values are lost.
+    const delayMs = Math.round(Math.min(result.afterMs ?? random() * ceilingMs, leftMs / 2));
     onRetry(result.retry, tries, delayMs);
     await sleep(delayMs, deadline.signal);
     if (deadline.signal.aborted) return { gaveUp: result.retry, tries };

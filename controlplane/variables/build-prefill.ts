@@ -20,7 +20,8 @@ export async function buildPrefill(
 ): Promise<HashedBody> {
   const steps = await visibleSteps(store, run.run, step.step, step.dependsOn);
   const values = await store.listValues(run.run, [inputsStep, ...steps]);
-  const total = values.reduce((sum, { size }) => sum + size, 0);
+  const identity = Buffer.from(JSON.stringify(stepFile(run, step)));
+  const total = values.reduce((sum, { size }) => sum + size, identity.length);
   if (total > maxPrefillBytes) {
     const sizes = `${String(total)} bytes; the limit is ${String(maxPrefillBytes)}`;
     throw new ApiError("too_large", `what ${step.step} may see has ${sizes}`);
@@ -37,7 +38,6 @@ export async function buildPrefill(
   }
 
   const tar = createTar();
-  const identity = Buffer.from(JSON.stringify(stepFile(run, step)));
   tar.entry(fileHeader(rootFiles.step, identity.length), identity);
   for (const folder of [...folders].toSorted()) tar.entry(folderHeader(folder));
   for (const { path, size, sha256 } of files) {

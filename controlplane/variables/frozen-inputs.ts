@@ -9,22 +9,33 @@ import type { NewValue } from "../store/store.ts";
 /** The run's inputs as variables, frozen at its creation (WV-8). Throws `invalid_request` naming the input that cannot be one. */
 export function freezeInputs(run: string, request: CreateRun, limits: Limits): NewValue[] {
   const { template, item, artifacts, inputs } = request;
-  const named = new Map([
-    ["run-id", run],
-    ["template", template],
-  ]);
   const fields = {
     uuid: item.uuid,
     title: item.title,
     label: item.label,
     "flow-state": item.flow_state,
   };
-  for (const [name, value] of Object.entries(fields)) {
-    if (value !== undefined) named.set(`item.${name}`, value);
+  const named: [string, string | undefined][] = [
+    ["run-id", run],
+    ["template", template],
+    ...under("item", fields),
+    ...under("artifacts", artifacts),
+    ...under("inputs", inputs),
+  ];
+  const frozen = new Map<string, NewValue>();
+  for (const [name, value] of named) {
+    if (value === undefined) continue;
+    const input = freeze(name, value, limits);
+    if (frozen.has(input.key)) {
+      throw new ApiError("invalid_request", `${name}: given twice, in different spellings`);
+    }
+    frozen.set(input.key, input);
   }
-  for (const [name, value] of Object.entries(artifacts)) named.set(`artifacts.${name}`, value);
-  for (const [name, value] of Object.entries(inputs)) named.set(`inputs.${name}`, value);
-  return [...named].map(([name, value]) => freeze(name, value, limits));
+  return [...frozen.values()];
+}
+
+function under<T>(group: string, members: Readonly<Record<string, T>>): [string, T][] {
+  return Object.entries(members).map(([name, value]) => [`${group}.${name}`, value]);
 }
 
 export function toValue(key: string, bytes: Buffer): NewValue {
@@ -45,5 +56,5 @@ function freeze(name: string, value: string, { max_value_bytes }: Limits): NewVa
       `${name}: the value has ${String(bytes.length)} bytes; the limit is ${String(max_value_bytes)}`,
     );
   }
-  return toValue(key, bytes);
+  return toValue(parsed.segments.join("."), bytes);
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -157,6 +157,32 @@ describe("delivery (WV-12)", () => {
       "Bearer secret-token",
       "Bearer rotated-token",
     ]);
+  });
+
+  it("uses the time that is left however long it is asked to wait", async () => {
+    const cp = await brokenControlPlane([
+      status(503, { "retry-after": "3600" }),
+      status(201, {}, receipt),
+    ]);
+    const env = finishedStep(cp.url, {
+      WFVAR_DEADLINE: new Date().toISOString(),
+      WFVAR_POD_GRACE: "4s",
+      WFVAR_DELIVERY_RESERVE: "1s",
+    });
+    expect((await runSidecar("pack", env)).code).toBe(0);
+    expect(cp.received).toHaveLength(2);
+  });
+
+  it("waits for a token file that is gone for a moment", async () => {
+    const cp = await brokenControlPlane([status(201, {}, receipt)]);
+    const env = finishedStep(cp.url);
+    const file = env["WFVAR_TOKEN_FILE"] ?? "";
+    rmSync(file);
+    const { end } = startSidecar("pack", env);
+    await delay(600);
+    writeFileSync(file, "late-token");
+    expect((await end).code).toBe(0);
+    expect(cp.received[0]?.headers.authorization).toBe("Bearer late-token");
   });
 
   it("gives up on a 401 whose token stays the same", async () => {
