@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { join } from "node:path";
 import { version } from "../contract/version.ts";
+import { ApiError } from "./api-error.ts";
 import { InvalidWorkflow, runHelp } from "./cli/run-arguments.ts";
 import { runCommand } from "./cli/run-command.ts";
 import { serveCommand, serveHelp } from "./cli/serve-command.ts";
@@ -42,6 +43,9 @@ try {
 } catch (error) {
   if (error instanceof UsageError) {
     for (const problem of error.problems) err.write(`wfvar-cp: ${problem}\n`);
+    process.exitCode = 2;
+  } else if (error instanceof ApiError) {
+    err.write(`wfvar-cp: ${error.code}: ${error.message}\n`);
     process.exitCode = 2;
   } else if (error instanceof InvalidWorkflow) {
     err.write(error.message);

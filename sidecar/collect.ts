@@ -30,7 +30,8 @@ export function collect(
   let issues = new Issues();
   const ownFd = openOwnFolder(rootFd, step);
   let walked: Walk = { values: [] };
-  if (ownFd === undefined) issues.skip(Buffer.alloc(0), "own_folder_missing");
+  if (ownFd === "missing") issues.skip(Buffer.alloc(0), "own_folder_missing");
+  else if (ownFd === "unreadable") issues.reject(Buffer.alloc(0), { code: "unreadable" });
   else {
     try {
       walked = walk(ownFd, step.segments, limits, issues, hooks);

@@ -48,9 +48,11 @@ function checkVolume({ root, target }: Config): Finding {
   const rootFd = openVolume(root);
   try {
     const own = openOwnFolder(rootFd, target.step);
-    if (own !== undefined) closeSync(own);
+    if (own === "unreadable")
+      return { problem: "the step's own folder may not be opened by this user" };
+    if (own !== "missing") closeSync(own);
     const folder =
-      own === undefined ? "; the step's own folder is not there yet: prefill makes it" : "";
+      own === "missing" ? "; the step's own folder is not there yet: prefill makes it" : "";
     const flags = constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_WRONLY;
     closeSync(openSync(at(rootFd, probeName), flags, 0o600));
     unlinkSync(at(rootFd, probeName));

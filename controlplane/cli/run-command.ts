@@ -11,6 +11,7 @@ import type { VariablesService } from "../variables/variables-service.ts";
 import { runWorkflow, type Progress, type WorkflowEnd } from "../workflow/run-workflow.ts";
 import { parseRunArguments, runHelp, type RunArguments } from "./run-arguments.ts";
 import { formatSeconds, RunLog } from "./run-log.ts";
+import { explaining } from "./usage-error.ts";
 import { formatTable } from "./value-table.ts";
 
 /** Bytes of a value that its preview is made from. */
@@ -38,12 +39,15 @@ export async function runCommand(argv: readonly string[], deps: RunCommandDeps):
   deps.err.write(run.warnings);
   const dataDir = resolve(run.settings.dataDir);
   const log = pino({ level: "error", base: null }, destination({ fd: 2, sync: true }));
-  await using cp = await openControlPlane({
+  const options = {
     ...run.settings,
     dataDir,
     log,
     limits: limitsOf(run.settings),
-  });
+  };
+  await using cp = await explaining(`the data folder ${dataDir} cannot be used`, () =>
+    openControlPlane(options),
+  );
   const cpUrl = await cp.stepApi.listen({ host: "127.0.0.1", port: 0 });
   return await runInto(cp, run, dataDir, cpUrl, deps);
 }

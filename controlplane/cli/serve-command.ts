@@ -5,7 +5,7 @@ import { version } from "../../contract/version.ts";
 import { limitsOf } from "../../contract/limit-settings.ts";
 import { serveSettings } from "../config.ts";
 import { openControlPlane } from "../control-plane.ts";
-import { UsageError } from "./usage-error.ts";
+import { explaining, UsageError } from "./usage-error.ts";
 
 export interface ServeCommandDeps {
   readonly env: NodeJS.ProcessEnv;
@@ -37,9 +37,16 @@ export async function serveCommand(argv: readonly string[], deps: ServeCommandDe
   if (all.length > 0) throw new UsageError(all);
   const dataDir = resolve(values.dataDir);
   const log = pino({ level: values.logLevel, base: null }, destination({ fd: 2, sync: true }));
-  await using cp = await openControlPlane({ ...values, dataDir, log, limits: limitsOf(values) });
-  const stepUrl = await cp.stepApi.listen(values.stepListen);
-  const operatorUrl = await cp.operatorApi.listen(values.operatorListen);
+  const options = { ...values, dataDir, log, limits: limitsOf(values) };
+  await using cp = await explaining(`the data folder ${dataDir} cannot be used`, () =>
+    openControlPlane(options),
+  );
+  const stepUrl = await explaining("WFVAR_STEP_LISTEN cannot be listened on", () =>
+    cp.stepApi.listen(values.stepListen),
+  );
+  const operatorUrl = await explaining("WFVAR_OPERATOR_LISTEN cannot be listened on", () =>
+    cp.operatorApi.listen(values.operatorListen),
+  );
   const token = `${cp.operatorTokenFile}${cp.operator.made ? " (made just now)" : ""}`;
   out.write(
     `wfvar-cp ${version}\n` +

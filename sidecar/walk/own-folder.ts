@@ -3,28 +3,26 @@ import type { StepPath } from "../../contract/ids.ts";
 import { errnoOf, listFolder, mountOf, openFolder } from "../descriptor.ts";
 
 /**
- * The own folder's descriptor, opened component by component from the root; undefined where it is missing, or where a file, a link or another mount
- * stands in its place. The caller closes it.
+ * The own folder's descriptor, opened component by component from the root; `missing` where it is not there, or a file, a link or another mount stands in its place, `unreadable` where it may not
+ * be opened. The caller closes it.
  */
-export function openOwnFolder(rootFd: number, step: StepPath): number | undefined {
-  let fd: number | undefined;
+export function openOwnFolder(rootFd: number, step: StepPath): number | "missing" | "unreadable" {
+  let fd = rootFd;
   for (const segment of step.segments) {
-    const parent: number = fd ?? rootFd;
+    const parent = fd;
     try {
       fd = openFolder(parent, segment);
     } catch (error) {
-      if (errnoOf(error) === "") throw error;
-      fd = undefined;
+      const errno = errnoOf(error);
+      if (errno === "") throw error;
+      return ["ENOENT", "ENOTDIR", "ELOOP"].includes(errno) ? "missing" : "unreadable";
     } finally {
       if (parent !== rootFd) closeSync(parent);
     }
-    if (fd === undefined) return undefined;
   }
-  if (fd !== undefined && mountOf(fd) !== mountOf(rootFd)) {
-    closeSync(fd);
-    return undefined;
-  }
-  return fd;
+  if (mountOf(fd) === mountOf(rootFd)) return fd;
+  closeSync(fd);
+  return "missing";
 }
 
 /**
@@ -52,11 +50,17 @@ export function findStrays(rootFd: number, step: StepPath, maxEntries: number): 
 function straysIn(fd: number, prefix: string, maxEntries: number): Buffer[] {
   const strays: Buffer[] = [];
   let seen = 0;
-  for (const { name, type } of listFolder(fd)) {
-    seen += 1;
-    if (seen > maxEntries) break;
-    if (type !== "folder" && name[0] !== 0x2e)
-      strays.push(Buffer.concat([Buffer.from(prefix), name]));
+  try {
+    for (const { name, type } of listFolder(fd)) {
+      seen += 1;
+      if (seen > maxEntries) break;
+      if (type !== "folder" && name[0] !== 0x2e) {
+        strays.push(Buffer.concat([Buffer.from(prefix), name]));
+      }
+    }
+  } catch (error) {
+    // A root that the agent closed hides its strays, and no more.
+    if (errnoOf(error) === "") throw error;
   }
   return strays;
 }

@@ -140,16 +140,15 @@ class Walker {
 
   #open(entry: FolderEntry<OpenFolder>): OpenFolder | undefined {
     const path = pathOf(entry);
-    let fd: number;
+    let fd: number | undefined;
     try {
       fd = openFolder(entry.origin.fd, nameOf(entry));
+      if (mountOf(fd) === this.#mount) return { fd, path };
+      this.#issues.skip(path, "skipped_mount");
     } catch (error) {
       this.#reportUnopened(path, errnoOf(error));
-      return undefined;
     }
-    if (mountOf(fd) === this.#mount) return { fd, path };
-    closeSync(fd);
-    this.#issues.skip(path, "skipped_mount");
+    if (fd !== undefined) closeSync(fd);
     return undefined;
   }
 

@@ -172,6 +172,21 @@ describe("wfvar-cp run", () => {
     expect(finished.stderr).not.toMatch(/\n\s+at /);
   });
 
+  it("says in one line that its data folder cannot be used, or that an input is too large", async () => {
+    const file = join(tempFolder(), "file");
+    writeFileSync(file, "x".repeat(2 * 1024 ** 2));
+    const folder = await wfvarCp(["run", review, "--data-dir", join(file, "sub")]).end;
+    expect([folder.code, folder.stderr]).toEqual([
+      2,
+      `wfvar-cp: the data folder ${join(file, "sub")} cannot be used: ENOTDIR\n`,
+    ]);
+    const input = await wfvarCp(["run", review, "--input", `repo=@${file}`]).end;
+    expect(input.code).toBe(2);
+    expect(input.stderr).toMatch(
+      /^wfvar-cp: invalid_request: inputs\.repo: the value has 2097152 bytes; the limit is 1048576\n$/,
+    );
+  });
+
   it("refuses an invalid workflow with every finding, before anything runs", async () => {
     const cwd = tempFolder();
     const file = workflow(

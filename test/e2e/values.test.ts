@@ -1,9 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { serveControlPlane } from "../support/served-control-plane.ts";
 import { startControlPlane } from "../support/control-plane.ts";
+import { dist } from "../support/dist.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { StampedStep } from "../../contract/wire.ts";
 import { runStep } from "./steps.ts";
@@ -103,6 +105,26 @@ describe("what a step leaves", () => {
     const stamped = await cp.stamp(await cp.createRun(), { step: "work" });
     const exit = await runStep(cp.stepUrl, stamped, "echo one; echo two > /dev/stdout; echo three");
     expect(exit.lines).toEqual(["one", "two", "three"]);
+  });
+});
+
+describe("wfvar-cp serve", () => {
+  it("says in one line that its address is taken", async () => {
+    const first = await serveControlPlane(tempFolder());
+    const listen = new URL(first.stepUrl).host;
+    const argv = [
+      join(dist, "controlplane", "main.mjs"),
+      "serve",
+      "--data-dir",
+      tempFolder(),
+      "--step-listen",
+      listen,
+    ];
+    const { status, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
+    expect([status, stderr]).toEqual([
+      2,
+      "wfvar-cp: WFVAR_STEP_LISTEN cannot be listened on: EADDRINUSE\n",
+    ]);
   });
 });
 

@@ -206,6 +206,22 @@ describe("the walk (WV-2, WV-11)", () => {
   });
 });
 
+describe("an agent that closes its folders to the sidecar", () => {
+  it.each([
+    ["judge", ["unreadable", "stray_at_root"]],
+    [".", ["unreadable", "marker_invalid"]],
+  ])("still leaves a pack that says so: %s", (closed, codes) => {
+    const root = tempFolder();
+    makeTree(root, ["judge/A=1", "STRAY=x"]);
+    chmodSync(root, 0o755);
+    const script = join(import.meta.dirname, "fixtures", "print-collected.ts");
+    const argv = [script, root, "as-nobody", join(root, closed)];
+    const printed: unknown = JSON.parse(execFileSync(process.execPath, argv, { encoding: "utf8" }));
+    chmodSync(join(root, closed), 0o755);
+    expect(printed).toMatchObject({ keys: [], codes });
+  });
+});
+
 describe("limits (WV-5)", () => {
   it("rejects one value over its limit with key, size and limit", () => {
     const root = tempFolder();
