@@ -1,10 +1,11 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { destination, pino } from "pino";
 import { escapeText } from "../../contract/escape.ts";
 import { version } from "../../contract/version.ts";
 import { limitsOf } from "../../contract/limit-settings.ts";
 import { openControlPlane, type ControlPlane } from "../control-plane.ts";
+import { removeFolder } from "../runner/remove-folder.ts";
 import { runStepProcess, type ProcessRunnerDeps } from "../runner/process-runner.ts";
 import { inputsStep, type StepRecord } from "../store/store.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
@@ -150,7 +151,10 @@ async function conclude(
     );
     return false;
   }
-  await rm(folder, { recursive: true, force: true });
+  await removeFolder(folder).catch((error: unknown) => {
+    // The run succeeded all the same, and its values are stored.
+    err.write(`the folders of the run could not be removed: ${folder} (${String(error)})\n`);
+  });
   out.write(`succeeded in ${took}\n`);
   return true;
 }

@@ -5,14 +5,14 @@ export class RunLog {
   readonly #startedAt: number;
   readonly #now: () => number;
   readonly #write: (text: string) => void;
-  /** Width of the widest step id, so that columns line up. */
+  /** Of the widest label, so that columns line up. */
   readonly #width: number;
 
   constructor(steps: Iterable<string>, now: () => number, write: (text: string) => void) {
     this.#startedAt = now();
     this.#now = now;
     this.#write = write;
-    this.#width = Math.max(0, ...[...steps].map((step) => step.length));
+    this.#width = Math.max(...["run", ...steps].map((label) => label.length));
   }
 
   /** Milliseconds since the start. */
