@@ -2,8 +2,9 @@ import { chmod, cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { build, type BuildOptions, type Metafile } from "esbuild";
 
 /**
- * Makes everything that ships, under dist/. The agent's side is one file per entry with no dependency; the sidecar is split, so that
- * what delivery needs is not loaded while it waits. `dist/meta.json` says which sources went into which bundle.
+ * Makes everything that ships, under dist/. The agent's side is one file per entry with no dependency; the
+ * sidecar is split, so that what delivery needs is not loaded while it waits. `dist/meta.json` says which
+ * sources went into which bundle.
  */
 
 const agentTarget = "node18";

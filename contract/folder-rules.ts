@@ -2,8 +2,9 @@ import { foldNameBytes, maxSegments } from "./key.ts";
 import type { SkipCode } from "./codes.ts";
 
 /**
- * What the entries of one folder are to a pack (WV-2, WV-11), before anything is opened. Folders whose names fold together are one
- * folder, so the caller lists them all and gives the entries together; `O` is the caller's own handle on an entry's parent.
+ * What the entries of one folder are to a pack (WV-2, WV-11), before anything is opened. Folders whose names
+ * fold together are one folder, so the caller lists them all and gives the entries together; `O` is the
+ * caller's own handle on an entry's parent.
  */
 
 export type EntryType = "file" | "folder" | "symlink" | "fifo" | "socket" | "device";
@@ -26,8 +27,8 @@ export interface FolderVerdict<O> {
 }
 
 /**
- * Spellings of one folder (`Findings`, `FINDINGS`) that are merged; a folder with more is rejected whole. All of them are held open at once,
- * at up to eight levels, and a process may have no more than 1024 files open.
+ * Spellings of one folder (`Findings`, `FINDINGS`) that are merged; a folder with more is rejected whole. All
+ * of them are held open at once, at up to eight levels, and a process may have no more than 1024 files open.
  */
 export const maxFolderSpellings = 64;
 

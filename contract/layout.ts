@@ -38,7 +38,10 @@ export function layoutKey(segments: readonly string[]): string[] {
   return [...segments.slice(0, -1), (segments.at(-1) ?? "").toUpperCase()];
 }
 
-/** The step path that the own folder's path spells, `/variables/review-loop_2/judge`; undefined where it does not. */
+/**
+ * The step path that the own folder's path spells, `/variables/review-loop_2/judge`; undefined where it does
+ * not.
+ */
 export function stepPathOfSelf(root: string, self: string): StepPath | undefined {
   const prefix = root.endsWith("/") ? root : `${root}/`;
   if (!self.startsWith(prefix)) return undefined;
@@ -55,8 +58,9 @@ export type PrefillEntry =
   | { readonly kind: "file" | "folder"; readonly path: readonly string[] };
 
 /**
- * Checks one name of a prefill tar (WV-1, WV-2): a dotfile that a prefill may bring, a folder, or a leaf of a valid
- * key. Undefined for everything else: absolute, `..`, `./x`, empty parts, control bytes, any other dotfile.
+ * Checks one name of a prefill tar (WV-1, WV-2): a dotfile that a prefill may bring, a folder, or a leaf of a
+ * valid key. Undefined for everything else: absolute, `..`, `./x`, empty parts, control bytes, any other
+ * dotfile.
  */
 export function parsePrefillName(name: string, isFolder: boolean): PrefillEntry | undefined {
   if (!isFolder && prefillFiles.has(name)) return { kind: "dotfile", path: [name] };

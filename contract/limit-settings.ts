@@ -1,7 +1,10 @@
 import { defaultLimits, maxStepFiles, type Limits } from "./limits.ts";
 import { count, sizeBytes, type SettingValues } from "./settings.ts";
 
-/** The limits of WV-5 as settings: the sidecar's, and the control plane's for runs that name none of their own. */
+/**
+ * The limits of WV-5 as settings: the sidecar's, and the control plane's for runs that name none of their
+ * own.
+ */
 export const limitSettings = {
   maxValueBytes: sizeBytes({
     env: "WFVAR_MAX_VALUE_BYTES",

@@ -21,7 +21,10 @@ export const maxPrefillBytes = 32 * 1024 ** 2;
 export const maxPrefillEntries = 65_536;
 /** `pack.json` alone. */
 export const maxManifestBytes = 4 * 1024 ** 2;
-/** The most that `max_step_files` may be set to: the list of so many of the longest keys still fits `pack.json`. */
+/**
+ * The most that `max_step_files` may be set to: the list of so many of the longest keys still fits
+ * `pack.json`.
+ */
 export const maxStepFiles = 4096;
 /** What a file may cost a pack beyond its bytes: header, PAX header and record, padding. */
 export const packOverheadPerFileBytes = 2048;

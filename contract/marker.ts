@@ -3,7 +3,10 @@ import { maxMarkerBytes } from "./limits.ts";
 
 /** The completion marker (WV-6): what the entrypoint says of the agent's end. */
 
-/** Of a version. What a marker may hold is what a pack may hold of it: one that could not travel is not a marker. */
+/**
+ * Of a version. What a marker may hold is what a pack may hold of it: one that could not travel is not a
+ * marker.
+ */
 export const maxKitLength = 64;
 
 export const outcomes = ["succeeded", "failed", "terminated"] as const;

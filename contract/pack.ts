@@ -39,7 +39,10 @@ export interface PackManifest {
   readonly sidecar: string;
 }
 
-/** Tar header fields of every file in a pack or a prefill: no clock, host or owner, so that equal content is equal bytes. */
+/**
+ * Tar header fields of every file in a pack or a prefill: no clock, host or owner, so that equal content is
+ * equal bytes.
+ */
 export function fileHeader(name: string, size: number): TarHeader {
   return { name, size, type: "file", mode: 0o444, uid: 0, gid: 0, mtime: new Date(0) };
 }

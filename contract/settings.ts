@@ -78,7 +78,10 @@ export function flagOf(env: string): string {
     .replaceAll("_", "-")}`;
 }
 
-/** Reads flags, then the environment, then fallbacks. An environment variable that is set but empty counts as unset. */
+/**
+ * Reads flags, then the environment, then fallbacks. An environment variable that is set but empty counts as
+ * unset.
+ */
 export function readSettings<const S extends Settings>(
   settings: S,
   argv: readonly string[],

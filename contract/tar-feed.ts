@@ -12,8 +12,9 @@ export interface TarSink {
 }
 
 /**
- * Passes a body to a lenient tar reader, each byte only after the guard has seen it and the hash has counted it. Ends the reader at the body's end and destroys it with
- * whatever went wrong. Throws TarError for what the guard refuses, else what the body throws.
+ * Passes a body to a lenient tar reader, each byte only after the guard has seen it and the hash has counted
+ * it. Ends the reader at the body's end and destroys it with whatever went wrong. Throws TarError for what
+ * the guard refuses, else what the body throws.
  */
 export async function feedTar(
   body: AsyncIterable<unknown>,

@@ -1,8 +1,9 @@
 /**
- * Watches the raw bytes of a tar before a lenient reader parses them, and admits only what this contract sends: plain files and
- * folders, whose long names may stand in a PAX `path` record. It stops what readers disagree on or hang on: base-256 and
- * out-of-range sizes, folders with a size, links and devices, GNU and global PAX headers, NULs inside names, missing end blocks,
- * bytes after them. Bounded: it holds one header or one PAX record block.
+ * Watches the raw bytes of a tar before a lenient reader parses them, and admits only what this contract
+ * sends: plain files and folders, whose long names may stand in a PAX `path` record. It stops what readers
+ * disagree on or hang on: base-256 and out-of-range sizes, folders with a size, links and devices, GNU and
+ * global PAX headers, NULs inside names, missing end blocks, bytes after them. Bounded: it holds one header
+ * or one PAX record block.
  */
 
 const blockBytes = 512;

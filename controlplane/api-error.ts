@@ -18,7 +18,10 @@ const statusOf = {
   internal_error: 500,
 } as const satisfies Record<ApiCode, number>;
 
-/** A refusal of the API: `message` is the problem document's `detail`, one line for a person, never a value or a token. */
+/**
+ * A refusal of the API: `message` is the problem document's `detail`, one line for a person, never a value or
+ * a token.
+ */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ApiCode;

@@ -31,7 +31,10 @@ export interface ControlPlane extends AsyncDisposable {
   readonly operatorApi: FastifyInstance;
 }
 
-/** Opens the data folder, making what is missing, and wires the parts. Disposing finishes what was accepted and closes the store. */
+/**
+ * Opens the data folder, making what is missing, and wires the parts. Disposing finishes what was accepted
+ * and closes the store.
+ */
 export async function openControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { dataDir, limits, stepDeadlineMs, tokenGraceMs, log } = options;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });

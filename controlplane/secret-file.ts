@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { link, open, readFile, rm } from "node:fs/promises";
 
 /**
- * Reads a secret that this control plane made on an earlier start, or makes it now with mode 0600. Written aside and linked into place, so that of two processes that start at once both read the
- * same whole secret.
+ * Reads a secret that this control plane made on an earlier start, or makes it now with mode 0600. Written
+ * aside and linked into place, so that of two processes that start at once both read the same whole secret.
  */
 export async function readOrMakeSecret(
   file: string,

@@ -11,7 +11,10 @@ const storedKey = z.looseObject({ kty: z.string(), crv: z.string(), x: z.string(
 /** The one step attempt whose two calls a token opens. */
 export type StepClaims = z.infer<typeof claims>;
 
-/** Signed tokens for step calls (API page, Tokens): they name run, step, attempt and expiry, and nothing is stored for them. */
+/**
+ * Signed tokens for step calls (API page, Tokens): they name run, step, attempt and expiry, and nothing is
+ * stored for them.
+ */
 export interface StepTokens {
   readonly sign: (claims: StepClaims, expiresAt: Date) => Promise<string>;
   /** Undefined where the token is not ours, is damaged, or has expired. */

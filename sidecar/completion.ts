@@ -1,7 +1,10 @@
 import type { Completion } from "../contract/codes.ts";
 import type { Liveness } from "./liveness.ts";
 
-/** When the wait is over (WV-7), as a pure function of what has been seen. All times in milliseconds since the epoch. */
+/**
+ * When the wait is over (WV-7), as a pure function of what has been seen. All times in milliseconds since the
+ * epoch.
+ */
 
 /** A marker may stand before its writer is gone; after so long it is believed anyway. */
 const markerPatienceMs = 5_000;

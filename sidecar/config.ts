@@ -37,7 +37,10 @@ export type ParsedConfig =
   | { readonly show: "help" | "version" }
   | { readonly show: undefined; readonly config: Config };
 
-/** Reads flags and environment; throws `config_invalid` naming every problem at once, by name and never by value. */
+/**
+ * Reads flags and environment; throws `config_invalid` naming every problem at once, by name and never by
+ * value.
+ */
 export function parseConfig(argv: readonly string[], env: NodeJS.ProcessEnv): ParsedConfig {
   const {
     values,

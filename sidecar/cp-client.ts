@@ -11,7 +11,10 @@ import { SidecarError } from "./sidecar-error.ts";
 import { readToken } from "./token.ts";
 import type { Try } from "./retry.ts";
 
-/** The step calls of the control plane (API page). One method is one try; what may be tried again comes back as `retry` (WV-12). */
+/**
+ * The step calls of the control plane (API page). One method is one try; what may be tried again comes back
+ * as `retry` (WV-12).
+ */
 
 /** Without a byte for so long, a try is over. */
 const idleTimeoutMs = 30_000;

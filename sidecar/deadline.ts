@@ -1,7 +1,10 @@
 /** setTimeout takes no more than this many milliseconds. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** An instant that may be moved while others wait for it: SIGTERM shortens a delivery that runs. `signal` aborts when it comes. */
+/**
+ * An instant that may be moved while others wait for it: SIGTERM shortens a delivery that runs. `signal`
+ * aborts when it comes.
+ */
 export class Deadline implements Disposable {
   readonly #controller = new AbortController();
   readonly #now: () => number;

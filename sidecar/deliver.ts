@@ -5,14 +5,17 @@ import type { Pack } from "./pack.ts";
 import { retry, type RetryDeps } from "./retry.ts";
 import { SidecarError } from "./sidecar-error.ts";
 
-/** How a delivery ended well: with the control plane's receipt, or because an earlier one of this pod was accepted already. */
+/**
+ * How a delivery ended well: with the control plane's receipt, or because an earlier one of this pod was
+ * accepted already.
+ */
 export type Delivered =
   | { readonly receipt: PackReceipt; readonly tries: number }
   | { readonly alreadyPacked: string | undefined; readonly tries: number };
 
 /**
- * Sends the pack until the control plane has it, at least once (WV-12). Throws `refused` where it will never take it, `not_delivered` where the
- * deadline came first.
+ * Sends the pack until the control plane has it, at least once (WV-12). Throws `refused` where it will never
+ * take it, `not_delivered` where the deadline came first.
  */
 export async function deliver(
   pack: Pack,

@@ -12,9 +12,10 @@ import { at, atSelf } from "../contract/at.ts";
 import type { EntryType } from "../contract/folder-rules.ts";
 
 /**
- * Opening below a folder that an attacker may change at any moment. Every component is opened relative to its parent's descriptor with
- * O_NOFOLLOW, so a link that is swapped in makes the open fail; what was opened is then asked what it is. Stops: leaving the folder
- * through a link at any level, blocking on a FIFO, crossing into another mount.
+ * Opening below a folder that an attacker may change at any moment. Every component is opened relative to its
+ * parent's descriptor with O_NOFOLLOW, so a link that is swapped in makes the open fail; what was opened is
+ * then asked what it is. Stops: leaving the folder through a link at any level, blocking on a FIFO, crossing
+ * into another mount.
  */
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
@@ -22,22 +23,34 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 /** Names per getdents call; also what one listing holds ahead of the entry count. */
 const listBatch = 256;
 
-/** Opens a folder by path; only its last component is protected, so this is for the root alone. Throws ErrnoException. */
+/**
+ * Opens a folder by path; only its last component is protected, so this is for the root alone. Throws
+ * ErrnoException.
+ */
 export function openRoot(path: string): number {
   return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-/** Opens `name` below `parentFd` as a folder. Throws ErrnoException: ELOOP or ENOTDIR where it is no longer one. */
+/**
+ * Opens `name` below `parentFd` as a folder. Throws ErrnoException: ELOOP or ENOTDIR where it is no longer
+ * one.
+ */
 export function openFolder(parentFd: number, name: string): number {
   return openSync(at(parentFd, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-/** Opens `name` below `parentFd` for reading, whatever it is; never blocks. The caller asks `fstat` what came. Throws ErrnoException. */
+/**
+ * Opens `name` below `parentFd` for reading, whatever it is; never blocks. The caller asks `fstat` what came.
+ * Throws ErrnoException.
+ */
 export function openLeaf(parentFd: number, name: string): number {
   return openSync(at(parentFd, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 }
 
-/** The mount that an open file belongs to. `st_dev` is equal across bind mounts and differs across overlay layers: no use. */
+/**
+ * The mount that an open file belongs to. `st_dev` is equal across bind mounts and differs across overlay
+ * layers: no use.
+ */
 export function mountOf(fd: number): string {
   const [, id] =
     /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${String(fd)}`, "latin1")) ?? [];

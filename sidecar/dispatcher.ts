@@ -5,7 +5,10 @@ import { SidecarError } from "./sidecar-error.ts";
 
 const connectTimeoutMs = 5_000;
 
-/** The network as the settings say: own roots, a proxy, one connection. Throws `config_invalid` where the CA file cannot be read. */
+/**
+ * The network as the settings say: own roots, a proxy, one connection. Throws `config_invalid` where the CA
+ * file cannot be read.
+ */
 export async function makeDispatcher({ caFile, proxy }: Target): Promise<Dispatcher> {
   let ca: string | undefined;
   try {

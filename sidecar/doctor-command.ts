@@ -15,7 +15,10 @@ const probeName = ".wfvar-doctor";
 /** What a check found; a problem says what to mend. */
 type Finding = { readonly ok: string } | { readonly problem: string };
 
-/** `wfvar-sidecar doctor`: checks what a pod's sidecar needs, all of it, one line each. Claims nothing at the control plane. Throws `volume_unusable` where any check found a problem. */
+/**
+ * `wfvar-sidecar doctor`: checks what a pod's sidecar needs, all of it, one line each. Claims nothing at the
+ * control plane. Throws `volume_unusable` where any check found a problem.
+ */
 export async function doctorCommand(config: Config, print: (text: string) => void): Promise<void> {
   print("ok       settings       complete\n");
   const checks: [string, () => Finding | Promise<Finding>][] = [

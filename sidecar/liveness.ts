@@ -4,8 +4,9 @@ import { at } from "../contract/at.ts";
 import { rootFiles } from "../contract/layout.ts";
 
 /**
- * The liveness socket (WV-7): the entrypoint stays connected while it lives, and the kernel closes the connection when it dies, even by SIGKILL. Anyone in the
- * agent's container can connect, so nothing that comes in is read further than its first byte, and only so many are let in.
+ * The liveness socket (WV-7): the entrypoint stays connected while it lives, and the kernel closes the
+ * connection when it dies, even by SIGKILL. Anyone in the agent's container can connect, so nothing that
+ * comes in is read further than its first byte, and only so many are let in.
  */
 
 const maxConnections = 8;
@@ -25,8 +26,9 @@ export interface LivenessSocket {
 }
 
 /**
- * Binds `.sidecar.sock` under the root through its descriptor (a socket's path has at most 107 bytes), open to every uid. Undefined where that is not possible: the
- * sidecar does without. `onChange` is called after each connection and each close.
+ * Binds `.sidecar.sock` under the root through its descriptor (a socket's path has at most 107 bytes), open
+ * to every uid. Undefined where that is not possible: the sidecar does without. `onChange` is called after
+ * each connection and each close.
  */
 export async function openLivenessSocket(
   rootFd: number,

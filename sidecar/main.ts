@@ -2,7 +2,8 @@
 import type { SidecarCode } from "../contract/codes.ts";
 import { watchForInterruption } from "./interruption.ts";
 
-// Handlers stand before anything else is loaded: a signal in between would kill the sidecar and lose the step.
+// Handlers stand before anything else is loaded: a signal in between would kill the sidecar and lose the
+// step.
 const interruption = watchForInterruption(process, Date.now);
 const [{ run }, { SidecarError }] = await Promise.all([
   import("./run.ts"),
@@ -18,7 +19,10 @@ const exitCodes: Record<SidecarCode, number> = {
   volume_unusable: 12,
 };
 
-/** Ends at once: a process that lets its event loop run out gives up its signal handlers some milliseconds before it is gone, and a SIGTERM then would spoil its exit code. */
+/**
+ * Ends at once: a process that lets its event loop run out gives up its signal handlers some milliseconds
+ * before it is gone, and a SIGTERM then would spoil its exit code.
+ */
 process.exit(await runToExitCode());
 
 async function runToExitCode(): Promise<number> {

@@ -4,7 +4,10 @@ import { maxMarkerBytes } from "../contract/limits.ts";
 import { parseMarker, type Marker } from "../contract/marker.ts";
 import { errnoOf, openLeaf, withFd } from "./descriptor.ts";
 
-/** Reads `.done` (WV-6). Undefined where there is none; null where something stands there that is no marker: the step is over all the same. */
+/**
+ * Reads `.done` (WV-6). Undefined where there is none; null where something stands there that is no marker:
+ * the step is over all the same.
+ */
 export function readMarker(rootFd: number): Marker | null | undefined {
   let fd: number;
   try {

@@ -5,7 +5,10 @@ import type { Pod } from "./pod.ts";
 import { prefill } from "./prefill.ts";
 import { readToken } from "./token.ts";
 
-/** `wfvar-sidecar prefill`: the init container. A signal ends it at once; the pod is going, and no agent has started. */
+/**
+ * `wfvar-sidecar prefill`: the init container. A signal ends it at once; the pod is going, and no agent has
+ * started.
+ */
 export async function prefillCommand(pod: Pod): Promise<void> {
   const { rootFd, config, interruption, log, state } = pod;
   using deadline = new Deadline(Date.now() + config.prefillTimeoutMs, Date.now);

@@ -12,8 +12,9 @@ import { errnoOf, openFolder, withFd } from "./descriptor.ts";
 import { SidecarError } from "./sidecar-error.ts";
 
 /**
- * Writes below the root through descriptors, never through a link (WV-1). Meant to run again in the same volume: a folder of an earlier run is made
- * writable again, a file or link in the way is replaced. `close` gives the folders their final modes.
+ * Writes below the root through descriptors, never through a link (WV-1). Meant to run again in the same
+ * volume: a folder of an earlier run is made writable again, a file or link in the way is replaced. `close`
+ * gives the folders their final modes.
  */
 
 const folderMode = 0o555;
@@ -56,7 +57,10 @@ export class PrefillWriter {
     withFd(this.createFile(path), (fd) => writeAll(fd, bytes));
   }
 
-  /** Makes the own folder, open to the agent under any uid, and closes all others. Contents of the own folder are left alone. */
+  /**
+   * Makes the own folder, open to the agent under any uid, and closes all others. Contents of the own folder
+   * are left alone.
+   */
   close(ownFolder: readonly string[]): void {
     this.makeFolder(ownFolder);
     const own = ownFolder.join("/");

@@ -8,8 +8,9 @@ import { unpackPrefill } from "./unpack-prefill.ts";
 import { SidecarError } from "./sidecar-error.ts";
 
 /**
- * Fills the volume before the agent starts (WV-1). The control plane's answer is checked entry by entry before anything of the entry is written, and as a
- * whole by its digest before success; on any violation the pod fails and the agent never starts.
+ * Fills the volume before the agent starts (WV-1). The control plane's answer is checked entry by entry
+ * before anything of the entry is written, and as a whole by its digest before success; on any violation the
+ * pod fails and the agent never starts.
  */
 
 export interface Prefilled {

@@ -84,7 +84,9 @@ function identity({ target }: Config): Record<string, unknown> {
   return { run: target.run, step: target.step.text, attempt: target.attempt };
 }
 
-/** Says the last word about a failure, on stderr and in the termination message, and gives it back as ours. */
+/**
+ * Says the last word about a failure, on stderr and in the termination message, and gives it back as ours.
+ */
 function complain(log: Logger, error: unknown, state?: StateLog): SidecarError {
   const known = asSidecarError(error);
   const { code, message } = known;

@@ -7,7 +7,10 @@ import { count, durationMs, text, toggle, type Setting } from "../contract/setti
 /** Where the kubelet reads a container's last word. */
 export const defaultTerminationLog = "/dev/termination-log";
 
-/** Settings of every subcommand. Limits come from here alone, never from a file that the agent could write (WV-5). */
+/**
+ * Settings of every subcommand. Limits come from here alone, never from a file that the agent could write
+ * (WV-5).
+ */
 export const sidecarSettings = {
   root: text({
     env: "WORKFLOW_VARIABLES_ROOT",

@@ -1,6 +1,9 @@
 import type { SidecarCode } from "../contract/codes.ts";
 
-/** What ends a sidecar without a delivery. The message is one clear line for a person; never a value or a token. */
+/**
+ * What ends a sidecar without a delivery. The message is one clear line for a person; never a value or a
+ * token.
+ */
 export class SidecarError extends Error {
   override readonly name = "SidecarError";
   readonly code: SidecarCode;

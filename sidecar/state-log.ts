@@ -5,8 +5,8 @@ import type { Rejection } from "../contract/pack.ts";
 import { writeAll } from "./prefill-writer.ts";
 
 /**
- * Where the sidecar stands, kept in the pod's termination message file (WV-12): the kubelet shows it when the container has ended, `status` reads it before, and the
- * agent's container cannot reach it.
+ * Where the sidecar stands, kept in the pod's termination message file (WV-12): the kubelet shows it when the
+ * container has ended, `status` reads it before, and the agent's container cannot reach it.
  */
 
 /** The kubelet keeps no more of a termination message. */
@@ -44,7 +44,10 @@ export class StateLog {
     this.#now = now;
   }
 
-  /** Replaces what the file holds. Where there is none, or it cannot be written, nothing is lost: stderr has the same. */
+  /**
+   * Replaces what the file holds. Where there is none, or it cannot be written, nothing is lost: stderr has
+   * the same.
+   */
   write(state: Phase, details: StateDetails = {}): void {
     const bytes = formatState({ state, at: this.#now().toISOString(), ...details });
     try {
@@ -63,7 +66,10 @@ export class StateLog {
   }
 }
 
-/** JSON of at most 4096 bytes; rejections are dropped from the end to fit, and counted, then the message is cut. */
+/**
+ * JSON of at most 4096 bytes; rejections are dropped from the end to fit, and counted, then the message is
+ * cut.
+ */
 export function formatState(state: State): Buffer {
   const { rejected = [], message = "", ...rest } = state;
   for (let keep = rejected.length; ; keep -= 1) {

@@ -8,7 +8,10 @@ import { readMarker } from "./marker.ts";
 import { readState } from "./state-log.ts";
 import { openVolume } from "./volume.ts";
 
-/** `wfvar-sidecar status`: where the step stands, from the volume and the sidecar's own last word. Changes nothing. Throws `volume_unusable`. */
+/**
+ * `wfvar-sidecar status`: where the step stands, from the volume and the sidecar's own last word. Changes
+ * nothing. Throws `volume_unusable`.
+ */
 export async function statusCommand(config: Config, print: (text: string) => void): Promise<void> {
   const { target, terminationLog } = config;
   const { run, step, attempt } = target;

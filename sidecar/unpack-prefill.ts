@@ -22,8 +22,10 @@ export interface UnpackedPrefill {
 }
 
 /**
- * Streams a prefill tar into the volume (WV-1; API page, Prefill). Type, name, size and counts of an entry are checked before it is written, the end blocks and
- * the digest before success. Throws `prefill_invalid` or `prefill_too_large` for what the answer holds, `volume_unusable` for the disk, and whatever the network throws.
+ * Streams a prefill tar into the volume (WV-1; API page, Prefill). Type, name, size and counts of an entry
+ * are checked before it is written, the end blocks and the digest before success. Throws `prefill_invalid` or
+ * `prefill_too_large` for what the answer holds, `volume_unusable` for the disk, and whatever the network
+ * throws.
  */
 export async function unpackPrefill(
   answer: PrefillAnswer,

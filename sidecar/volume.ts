@@ -2,7 +2,10 @@ import { closeSync } from "node:fs";
 import { errnoOf, openRoot, procWorks } from "./descriptor.ts";
 import { SidecarError } from "./sidecar-error.ts";
 
-/** Opens the shared volume, which must be a folder and no link, where descriptors can be reached through /proc (WV-11). Throws `volume_unusable`. */
+/**
+ * Opens the shared volume, which must be a folder and no link, where descriptors can be reached through /proc
+ * (WV-11). Throws `volume_unusable`.
+ */
 export function openVolume(root: string): number {
   let fd: number;
   try {

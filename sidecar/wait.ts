@@ -7,8 +7,9 @@ import type { Interruption } from "./interruption.ts";
 import { openLivenessSocket } from "./liveness.ts";
 
 /**
- * Waits for the end of the step (WV-7). Watch first, then look, then wait, so that nothing falls between. Until the watch has proved itself by a first event
- * (inotify may be exhausted, a file system may not notify) the folder is looked at four times a second; afterwards rarely, as a safeguard.
+ * Waits for the end of the step (WV-7). Watch first, then look, then wait, so that nothing falls between.
+ * Until the watch has proved itself by a first event (inotify may be exhausted, a file system may not notify)
+ * the folder is looked at four times a second; afterwards rarely, as a safeguard.
  */
 
 const unprovenPollMs = 250;

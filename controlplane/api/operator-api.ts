@@ -37,7 +37,10 @@ export interface OperatorApiDeps {
   readonly log: Logger;
 }
 
-/** The operator listener: everything but the step calls, opened by the operator token alone (API page). Health needs none. */
+/**
+ * The operator listener: everything but the step calls, opened by the operator token alone (API page). Health
+ * needs none.
+ */
 export function createOperatorApi({
   service,
   store,

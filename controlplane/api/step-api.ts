@@ -29,7 +29,9 @@ export interface StepApiDeps {
   readonly log: Logger;
 }
 
-/** The step listener: the two calls that a pod makes, each opened by the step's own token alone (API page). */
+/**
+ * The step listener: the two calls that a pod makes, each opened by the step's own token alone (API page).
+ */
 export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyInstance {
   const server = fastify({
     logger: false,
@@ -116,7 +118,10 @@ function bodyOf({ body }: FastifyRequest): Readable {
   throw new ApiError("invalid_request", "the body must be application/x-tar");
 }
 
-/** Reads the rest of a refused body, so that the answer is not lost to a connection reset; a sender that has far more to say is cut off. */
+/**
+ * Reads the rest of a refused body, so that the answer is not lost to a connection reset; a sender that has
+ * far more to say is cut off.
+ */
 async function drain(body: Readable): Promise<void> {
   let left = maxDrainedBytes;
   body.on("data", (chunk: Buffer) => {

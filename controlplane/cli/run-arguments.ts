@@ -29,7 +29,10 @@ export type ParsedRun =
   | { readonly show: "help" | "version" }
   | { readonly show: undefined; readonly run: RunArguments };
 
-/** Reads the command line and the files that it names. Throws UsageError with every problem at once, or InvalidWorkflow. */
+/**
+ * Reads the command line and the files that it names. Throws UsageError with every problem at once, or
+ * InvalidWorkflow.
+ */
 export async function parseRunArguments(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,

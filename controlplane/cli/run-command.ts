@@ -29,7 +29,10 @@ export interface RunCommandDeps {
   readonly signal: AbortSignal;
 }
 
-/** `wfvar-cp run`: validates a workflow, runs it here, and shows what it holds at the end. Resolves with whether it succeeded. */
+/**
+ * `wfvar-cp run`: validates a workflow, runs it here, and shows what it holds at the end. Resolves with
+ * whether it succeeded.
+ */
 export async function runCommand(argv: readonly string[], deps: RunCommandDeps): Promise<boolean> {
   const parsed = await parseRunArguments(argv, deps.env);
   if (parsed.show !== undefined) {
@@ -136,7 +139,10 @@ async function tableOf(service: VariablesService, run: string, width: number): P
   return formatTable(rows, width);
 }
 
-/** The last line. The folders of a failed run stay, to be looked into; its values are in the store in any case. */
+/**
+ * The last line. The folders of a failed run stay, to be looked into; its values are in the store in any
+ * case.
+ */
 async function conclude(
   { state }: WorkflowEnd,
   log: RunLog,

@@ -1,6 +1,9 @@
 import { escapeText } from "../../contract/escape.ts";
 
-/** Plain lines with the time since the start of the run: `  1.2s  inspect  started`. What a step printed is untrusted, and shown escaped. */
+/**
+ * Plain lines with the time since the start of the run: `  1.2s  inspect  started`. What a step printed is
+ * untrusted, and shown escaped.
+ */
 export class RunLog {
   readonly #startedAt: number;
   readonly #now: () => number;

@@ -9,7 +9,9 @@ export class UsageError extends Error {
   }
 }
 
-/** Runs something that a wrong setting makes fail, and says so in one line with the errno instead of a stack. */
+/**
+ * Runs something that a wrong setting makes fail, and says so in one line with the errno instead of a stack.
+ */
 export async function explaining<T>(what: string, use: () => Promise<T>): Promise<T> {
   try {
     return await use();

@@ -16,7 +16,10 @@ const gap = "  ";
 /** A preview shorter than this says nothing. */
 const minPreview = 16;
 
-/** Every value of a run, one line each, cut to `width` columns: key, who set it, size, and the beginning of the value on one line. */
+/**
+ * Every value of a run, one line each, cut to `width` columns: key, who set it, size, and the beginning of
+ * the value on one line.
+ */
 export function formatTable(rows: readonly TableRow[], width: number): string {
   const cells = rows.map((row) => [row.key, row.setBy, formatSize(row.size)] as const);
   const header = ["KEY", "SET BY", "SIZE"] as const;

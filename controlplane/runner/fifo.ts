@@ -4,7 +4,8 @@ import { Socket } from "node:net";
 import { promisify } from "node:util";
 
 /**
- * A pipe for a child's output. The pipes that Node makes are sockets, and what a script writes to /dev/stdout by name cannot open a socket; a FIFO can be opened again.
+ * A pipe for a child's output. The pipes that Node makes are sockets, and what a script writes to /dev/stdout
+ * by name cannot open a socket; a FIFO can be opened again.
  */
 export interface OutputPipe {
   /** For the child's stdio; to be closed with `closeWriter` once it runs. */

@@ -1,10 +1,15 @@
 import { StringDecoder } from "node:string_decoder";
 import type { Readable } from "node:stream";
 
-/** A line longer than this many UTF-16 units is given in parts: a child may write for ever without a line end. */
+/**
+ * A line longer than this many UTF-16 units is given in parts: a child may write for ever without a line end.
+ */
 const maxLineLength = 16_384;
 
-/** Gives each line of a child's output as it comes; what is left at the end is a line too. Bytes that are not UTF-8 come replaced. */
+/**
+ * Gives each line of a child's output as it comes; what is left at the end is a line too. Bytes that are not
+ * UTF-8 come replaced.
+ */
 export function onEachLine(output: Readable, onLine: (line: string) => void): void {
   const decoder = new StringDecoder("utf8");
   let rest = "";

@@ -12,13 +12,18 @@ import { openOutputPipe } from "./fifo.ts";
 import { onEachLine } from "./output-lines.ts";
 
 /**
- * Runs a step on this machine as a pod would: prefill, then entrypoint and sidecar side by side, each the bundle that ships, over a root folder of the step's own. It isolates nothing: the
- * threat model holds for containers (WV-16).
+ * Runs a step on this machine as a pod would: prefill, then entrypoint and sidecar side by side, each the
+ * bundle that ships, over a root folder of the step's own. It isolates nothing: the threat model holds for
+ * containers (WV-16).
  */
 
-// The processes are groups of their own: Ctrl-C reaches the whole foreground group, and the runner alone says when to stop.
+// The processes are groups of their own: Ctrl-C reaches the whole foreground group, and the runner alone says
+// when to stop.
 
-/** How long output may still come after the step's processes are gone: a daemon that it left may hold the pipe for ever. */
+/**
+ * How long output may still come after the step's processes are gone: a daemon that it left may hold the pipe
+ * for ever.
+ */
 const drainMs = 200;
 /** Of the sidecar's JSON log. */
 const warningLevel = 40;
@@ -54,7 +59,9 @@ export interface StepProcess {
   readonly signal: AbortSignal;
 }
 
-/** How the step's processes ended. Whether the step succeeded is the control plane's to say, from the pack. */
+/**
+ * How the step's processes ended. Whether the step succeeded is the control plane's to say, from the pack.
+ */
 export interface StepExit {
   /** The entrypoint's exit; null where prefill failed and no agent was started. */
   readonly agent: number | null;
@@ -163,7 +170,10 @@ function agentEnv(deps: ProcessRunnerDeps, paths: Record<string, string>): NodeJ
   };
 }
 
-/** The exit code; 128 and more for a signal is the shell's way, and 125 stands for a child that could not be started. */
+/**
+ * The exit code; 128 and more for a signal is the shell's way, and 125 stands for a child that could not be
+ * started.
+ */
 async function ended(child: ChildProcess): Promise<number> {
   return new Promise((resolve) => {
     child.once("error", () => resolve(125));

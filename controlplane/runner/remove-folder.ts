@@ -1,7 +1,10 @@
 import { chmod, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Removes a step's folder. What was prefilled there is closed to writing, and who is not root must open it first. */
+/**
+ * Removes a step's folder. What was prefilled there is closed to writing, and who is not root must open it
+ * first.
+ */
 export async function removeFolder(folder: string): Promise<void> {
   await openFolders(folder);
   await rm(folder, { recursive: true, force: true });

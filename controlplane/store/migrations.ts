@@ -1,4 +1,6 @@
-/** Forward only: a migration that was released is never changed; each runs once, in order, in a transaction. */
+/**
+ * Forward only: a migration that was released is never changed; each runs once, in order, in a transaction.
+ */
 export const sqliteMigrations: readonly string[] = [
   `
   CREATE TABLE runs (

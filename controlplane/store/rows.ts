@@ -3,7 +3,10 @@ import { causeCodes, warningCodes } from "../../contract/codes.ts";
 import { declaredOutput, limits } from "../../contract/wire.ts";
 import type { RunRecord, StepRecord, ValueRecord } from "./store.ts";
 
-/** Rows as the database gives them, read through schemas: what a newer or a damaged database holds is an error and not a surprise later. */
+/**
+ * Rows as the database gives them, read through schemas: what a newer or a damaged database holds is an error
+ * and not a surprise later.
+ */
 
 const json = z.string().transform((text): unknown => JSON.parse(text));
 

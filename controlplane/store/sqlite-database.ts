@@ -1,11 +1,17 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 
-/** One SQLite file: write-ahead log, full sync (what a transaction committed is on disk), statements prepared once. */
+/**
+ * One SQLite file: write-ahead log, full sync (what a transaction committed is on disk), statements prepared
+ * once.
+ */
 export class SqliteDatabase {
   readonly #db: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** Opens or makes the file and applies the migrations that it has not seen. Throws where it cannot be had, or was made by a newer version. */
+  /**
+   * Opens or makes the file and applies the migrations that it has not seen. Throws where it cannot be had,
+   * or was made by a newer version.
+   */
   constructor(file: string, migrations: readonly string[]) {
     this.#db = new DatabaseSync(file, { timeout: 5_000, enableForeignKeyConstraints: true });
     this.#db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");

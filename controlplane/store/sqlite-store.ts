@@ -19,7 +19,9 @@ import {
 export class SqliteStore implements Store {
   readonly #db: SqliteDatabase;
 
-  /** Opens or makes the file and migrates it. Throws where it cannot be had, or was made by a newer version. */
+  /**
+   * Opens or makes the file and migrates it. Throws where it cannot be had, or was made by a newer version.
+   */
   constructor(file: string) {
     this.#db = new SqliteDatabase(file, sqliteMigrations);
   }

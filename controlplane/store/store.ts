@@ -112,8 +112,8 @@ export interface Store {
   /** The paths of all steps stamped in any iteration of a loop. */
   listStepPaths(run: string, loop: string): Promise<string[]>;
   /**
-   * What is visible of each step, the accepted values of its newest accepted attempt (WV-9), and the run's inputs under `inputsStep`; of all steps, or of those
-   * named. Sorted by key.
+   * What is visible of each step, the accepted values of its newest accepted attempt (WV-9), and the run's
+   * inputs under `inputsStep`; of all steps, or of those named. Sorted by key.
    */
   listValues(run: string, steps?: readonly string[]): Promise<ValueRecord[]>;
   getContent(sha256: string): Promise<Buffer | undefined>;

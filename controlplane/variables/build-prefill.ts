@@ -10,8 +10,8 @@ import { inputsStep, type RunRecord, type StepRecord, type Store } from "../stor
 import { visibleSteps } from "./visibility.ts";
 
 /**
- * The tar that fills a step's volume (WV-1, WV-9): `.step`, the run's inputs, and a folder for each step that it may see, also where that has no values. Throws `too_large` past the
- * prefill limits.
+ * The tar that fills a step's volume (WV-1, WV-9): `.step`, the run's inputs, and a folder for each step that
+ * it may see, also where that has no values. Throws `too_large` past the prefill limits.
  */
 export async function buildPrefill(
   store: Store,

@@ -6,7 +6,10 @@ import type { CreateRun } from "../../contract/wire.ts";
 import { ApiError } from "../api-error.ts";
 import type { NewValue } from "../store/store.ts";
 
-/** The run's inputs as variables, frozen at its creation (WV-8). Throws `invalid_request` naming the input that cannot be one. */
+/**
+ * The run's inputs as variables, frozen at its creation (WV-8). Throws `invalid_request` naming the input
+ * that cannot be one.
+ */
 export function freezeInputs(run: string, request: CreateRun, limits: Limits): NewValue[] {
   const { template, item, artifacts, inputs } = request;
   const fields = {

@@ -5,8 +5,9 @@ import type { DeclaredOutput } from "../../contract/step-file.ts";
 import type { MissingOutputPolicy, Receipt } from "../store/store.ts";
 
 /**
- * What an accepted pack makes of its step: the status, its first cause, and warnings (WV-10). The step's own end stands first, then a limit that lost all values, then missing outputs; a
- * failed step does not fail again for outputs that it did not get to write.
+ * What an accepted pack makes of its step: the status, its first cause, and warnings (WV-10). The step's own
+ * end stands first, then a limit that lost all values, then missing outputs; a failed step does not fail
+ * again for outputs that it did not get to write.
  */
 export function judgeStep(
   manifest: PackManifest,

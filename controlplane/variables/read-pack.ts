@@ -15,8 +15,8 @@ import type { NewValue } from "../store/store.ts";
 import { toValue } from "./frozen-inputs.ts";
 
 /**
- * Reads a pack as if the sidecar were hostile (API page, Pack): every limit, key, size and byte is checked again here, against the run's own limits. Holds no more than
- * one step's limit in memory.
+ * Reads a pack as if the sidecar were hostile (API page, Pack): every limit, key, size and byte is checked
+ * again here, against the run's own limits. Holds no more than one step's limit in memory.
  */
 
 export interface PackIdentity {

@@ -38,7 +38,10 @@ export interface Stamped {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Variables as a service: what the API, the engine and nothing else call. Every method throws ApiError for a refusal. */
+/**
+ * Variables as a service: what the API, the engine and nothing else call. Every method throws ApiError for a
+ * refusal.
+ */
 export class VariablesService {
   readonly #deps: VariablesDeps;
 
@@ -73,7 +76,10 @@ export class VariablesService {
     };
   }
 
-  /** Makes a step attempt and its token. The same request for the same attempt again gives the attempt there is, with a fresh token. */
+  /**
+   * Makes a step attempt and its token. The same request for the same attempt again gives the attempt there
+   * is, with a fresh token.
+   */
   async stampStep(run: string, request: StampStep): Promise<Stamped & { created: boolean }> {
     const { store, tokens, now, stepDeadlineMs, tokenGraceMs } = this.#deps;
     const { limits } = await this.getRun(run);

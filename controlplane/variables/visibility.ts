@@ -2,8 +2,9 @@ import { parseStepPath } from "../../contract/ids.ts";
 import type { Store } from "../store/store.ts";
 
 /**
- * Which steps' outputs a step may see (WV-9): those it directly depends on and, inside a loop body, every step of every earlier iteration of that loop. Computed from what was stamped, never
- * from what the pod says. The run's inputs are always visible and not in the list.
+ * Which steps' outputs a step may see (WV-9): those it directly depends on and, inside a loop body, every
+ * step of every earlier iteration of that loop. Computed from what was stamped, never from what the pod says.
+ * The run's inputs are always visible and not in the list.
  */
 export async function visibleSteps(
   store: Pick<Store, "listStepPaths">,

@@ -6,7 +6,10 @@ import { kindProblem } from "./value-kind.ts";
 
 export type BoundInputs =
   | {
-      /** By declared name, in the order of the declaration, each exactly as given or as the fallback is written. */
+      /**
+       * By declared name, in the order of the declaration, each exactly as given or as the fallback is
+       * written.
+       */
       readonly values: ReadonlyMap<string, string>;
     }
   | {
@@ -15,9 +18,9 @@ export type BoundInputs =
     };
 
 /**
- * Puts the values of `--input name=value` to the declared inputs (G-1): all that is required is there, nothing else is,
- * and each is of its kind (G-2). Names are looked up in any case, as keys are. An optional input that is not given
- * has no entry. Reports every problem at once.
+ * Puts the values of `--input name=value` to the declared inputs (G-1): all that is required is there,
+ * nothing else is, and each is of its kind (G-2). Names are looked up in any case, as keys are. An optional
+ * input that is not given has no entry. Reports every problem at once.
  */
 export function bindInputs(
   declared: readonly DeclaredInput[],

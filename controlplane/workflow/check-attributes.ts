@@ -7,9 +7,9 @@ import { suggest } from "./nearest-name.ts";
 import { elementNames, knownAttributes, notBuilt, type Element } from "./vocabulary.ts";
 
 /**
- * Checks the attributes of one element by name (G-5): those that this version does not run are errors, those that mean
- * nothing are warnings, and no value may hold a template, which only prompts are (G-3). The values' own meaning is
- * checked where they are read.
+ * Checks the attributes of one element by name (G-5): those that this version does not run are errors, those
+ * that mean nothing are warnings, and no value may hold a template, which only prompts are (G-3). The values'
+ * own meaning is checked where they are read.
  */
 export function checkAttributes(
   element: Element,

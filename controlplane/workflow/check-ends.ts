@@ -5,8 +5,8 @@ import type { Ends, Flow } from "./flow.ts";
 import type { NodeReading } from "./read-node.ts";
 
 /**
- * Exactly one start, which no edge enters, and one exit, which no edge leaves (G-1, G-5). Undefined where there is
- * none or more than one of either. `graphAt` is where a missing one is reported.
+ * Exactly one start, which no edge enters, and one exit, which no edge leaves (G-1, G-5). Undefined where
+ * there is none or more than one of either. `graphAt` is where a missing one is reported.
  */
 export function checkEnds(flow: Flow, graphAt: Position, findings: FindingList): Ends | undefined {
   for (const { id, kind } of flow.nodes.values()) {

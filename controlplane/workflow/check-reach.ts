@@ -2,7 +2,10 @@ import type { FindingList } from "./finding-list.ts";
 import { quote } from "./finding.ts";
 import type { Ends, Flow } from "./flow.ts";
 
-/** Whether edges lead from the start to every node, and from every node to the exit (G-5), whichever of them are taken. */
+/**
+ * Whether edges lead from the start to every node, and from every node to the exit (G-5), whichever of them
+ * are taken.
+ */
 export function checkReach(flow: Flow, { start, exit }: Ends, findings: FindingList): void {
   const fromStart = reach([start], (id) => flow.outgoing.get(id)?.map((edge) => edge.to));
   const toExit = reach([exit], (id) => flow.incoming.get(id)?.map((edge) => edge.from));

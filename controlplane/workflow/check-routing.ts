@@ -5,8 +5,9 @@ import type { WorkflowEdge } from "./graph.ts";
 import { route } from "./route.ts";
 
 /**
- * Unconditional routing is one path, the same in every run, so what it never comes to is never run. Follows it with the
- * engine's own function (G-4, G-5). Expects a flow without errors, in which every node reaches the exit.
+ * Unconditional routing is one path, the same in every run, so what it never comes to is never run. Follows
+ * it with the engine's own function (G-4, G-5). Expects a flow without errors, in which every node reaches
+ * the exit.
  */
 export function checkRouting(flow: Flow, ends: Ends, findings: FindingList): void {
   const { path, back } = followRoute(flow, ends);
@@ -71,7 +72,8 @@ function reportLeftOut(flow: Flow, path: ReadonlySet<string>, findings: FindingL
     for (const edge of flow.outgoing.get(id) ?? []) {
       const target = order.get(edge.to);
       if (target === undefined || instead === undefined || instead.to === edge.to) continue;
-      // An edge that is not taken still makes its target depend on its source (G-1), if both are steps in that order.
+      // An edge that is not taken still makes its target depend on its source (G-1), if both are steps in
+      // that order.
       if (target > place && runs(flow, id) && runs(flow, edge.to)) continue;
       findings.add("edge_never_taken", edge.at, `this edge does nothing: ${habit(instead, edge)}`);
     }

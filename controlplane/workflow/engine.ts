@@ -1,7 +1,10 @@
 import type { WorkflowGraph } from "./graph.ts";
 import { route } from "./route.ts";
 
-/** The engine is a pure function: (graph, state, event) to (state, command). It holds no clock, store or process (G-6). */
+/**
+ * The engine is a pure function: (graph, state, event) to (state, command). It holds no clock, store or
+ * process (G-6).
+ */
 
 export type RunState =
   | { readonly status: "created" }
@@ -14,7 +17,10 @@ export type RunEvent =
   | { readonly type: "step_succeeded"; readonly step: string }
   | { readonly type: "step_failed"; readonly step: string; readonly reason: string };
 
-/** Applies an event. The new state says what to do next: run the step it names, or nothing more. An event that does not fit the state changes nothing. */
+/**
+ * Applies an event. The new state says what to do next: run the step it names, or nothing more. An event that
+ * does not fit the state changes nothing.
+ */
 export function advance(graph: WorkflowGraph, state: RunState, event: RunEvent): RunState {
   if (event.type === "run_started") {
     return state.status === "created" ? follow(graph, graph.start) : state;

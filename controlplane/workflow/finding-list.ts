@@ -2,8 +2,8 @@ import { isWarning, type Finding, type FindingCode } from "./finding.ts";
 import { LineTable, type Position } from "./dot/line-table.ts";
 
 /**
- * Collects the findings of one file. What is said twice of one place is kept once: defaults and edge chains bring the
- * same attribute to many elements.
+ * Collects the findings of one file. What is said twice of one place is kept once: defaults and edge chains
+ * bring the same attribute to many elements.
  */
 export class FindingList {
   readonly #fileName: string;

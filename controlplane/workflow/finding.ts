@@ -43,7 +43,10 @@ export function isWarning(finding: Finding): boolean {
   return warnings.has(finding.code);
 }
 
-/** One `file:line:column: error code: message` per finding, each on a line of its own whatever names the file holds. */
+/**
+ * One `file:line:column: error code: message` per finding, each on a line of its own whatever names the file
+ * holds.
+ */
 export function formatFindings(findings: readonly Finding[]): string {
   return findings
     .map((finding) => {

@@ -1,4 +1,7 @@
-/** Bounds that keep a suggestion cheap on a file made to be slow: a long name, or the rest of a long list, gets none. */
+/**
+ * Bounds that keep a suggestion cheap on a file made to be slow: a long name, or the rest of a long list,
+ * gets none.
+ */
 const maxNameLength = 64;
 const maxCandidates = 256;
 
@@ -25,7 +28,10 @@ export function suggest(name: string, known: Iterable<string>): string {
   return nearest === undefined ? "" : ` (did you mean \`${nearest}\`?)`;
 }
 
-/** Letters changed, added, left out or swapped between `a` and `b`; Infinity where over `allowed`, which is small. */
+/**
+ * Letters changed, added, left out or swapped between `a` and `b`; Infinity where over `allowed`, which is
+ * small.
+ */
 function countEdits(a: string, b: string, allowed: number): number {
   if (Math.abs(a.length - b.length) > allowed) return Infinity;
   let same = 0;

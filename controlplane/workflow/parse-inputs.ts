@@ -21,9 +21,10 @@ const reservedNames = /^(?:goal|outcome.*|preferred_label|failure_reason|respons
 const reservedPrefixes = /^(?:response|parallel|graph|inputs|human|loop_restart)\./;
 
 /**
- * Reads the `inputs` attribute: `name[?][:kind][=fallback]`, separated by commas, where kind is text (the default), number,
- * bool, json or `choice(a|b)`. A fallback runs to the next comma, blanks around it left out; in single quotes it may
- * hold anything, `''` for a quote. Never throws: every problem is in `problems`, and with any the inputs are not to be used.
+ * Reads the `inputs` attribute: `name[?][:kind][=fallback]`, separated by commas, where kind is text (the
+ * default), number, bool, json or `choice(a|b)`. A fallback runs to the next comma, blanks around it left
+ * out; in single quotes it may hold anything, `''` for a quote. Never throws: every problem is in `problems`,
+ * and with any the inputs are not to be used.
  */
 export function parseInputs(declaration: string): {
   readonly inputs: readonly DeclaredInput[];

@@ -21,7 +21,10 @@ export interface NodeReading {
   readonly node: WorkflowNode | undefined;
 }
 
-/** Reads one node of the DOT graph as a step (G-1). `ids` are the nodes with a statement of their own, for suggestions. */
+/**
+ * Reads one node of the DOT graph as a step (G-1). `ids` are the nodes with a statement of their own, for
+ * suggestions.
+ */
 export function readNode(dot: DotNode, ids: Iterable<string>, findings: FindingList): NodeReading {
   const { id, attributes } = dot;
   const at = findings.positionOf(dot.statedAt ?? dot.offset);

@@ -25,8 +25,8 @@ export type ReadWorkflow =
     };
 
 /**
- * Reads and validates a workflow file (G-1, G-5): everything that is wrong with it at once, or the graph that the engine
- * runs. `fileName` is only shown. Never throws for what stands in the file.
+ * Reads and validates a workflow file (G-1, G-5): everything that is wrong with it at once, or the graph that
+ * the engine runs. `fileName` is only shown. Never throws for what stands in the file.
  */
 export function readWorkflow(source: string, fileName: string): ReadWorkflow {
   const findings = new FindingList(source, fileName);

@@ -1,8 +1,8 @@
 import type { WorkflowEdge, WorkflowGraph } from "./graph.ts";
 
 /**
- * The edge that a run follows after `step` succeeded, or undefined where none leaves it (G-4, unconditional edges):
- * highest weight, then target id, then source order. The validator and the engine both ask here.
+ * The edge that a run follows after `step` succeeded, or undefined where none leaves it (G-4, unconditional
+ * edges): highest weight, then target id, then source order. The validator and the engine both ask here.
  */
 export function route(
   graph: Pick<WorkflowGraph, "outgoing">,

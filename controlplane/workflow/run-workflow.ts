@@ -25,7 +25,10 @@ export interface WorkflowEnd {
   readonly state: RunState;
 }
 
-/** Runs a workflow from its start to its end: one step at a time, each over what the control plane lets it see. */
+/**
+ * Runs a workflow from its start to its end: one step at a time, each over what the control plane lets it
+ * see.
+ */
 export async function runWorkflow(
   graph: WorkflowGraph,
   template: string,

@@ -4,8 +4,8 @@ import type { OutputKind } from "../../contract/step-file.ts";
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * Says what a value of this kind must be, where `text` is not one (G-2); undefined where it is. One final LF is
- * ignored and nothing is converted (WV-4). The answer never holds the value.
+ * Says what a value of this kind must be, where `text` is not one (G-2); undefined where it is. One final LF
+ * is ignored and nothing is converted (WV-4). The answer never holds the value.
  */
 export function kindProblem(
   kind: OutputKind,

@@ -46,7 +46,10 @@ const ofNodes: ReadonlyMap<string, NotBuilt> = new Map<string, NotBuilt>([
   ["max_visits", { instead: "every step runs once; repeat inside the script", harmless: "1" }],
 ]);
 
-/** Attributes that the specification has and this version does not run: ignoring them would run another workflow. */
+/**
+ * Attributes that the specification has and this version does not run: ignoring them would run another
+ * workflow.
+ */
 export const notBuilt: Readonly<Record<Element, ReadonlyMap<string, NotBuilt>>> = {
   graph: new Map<string, NotBuilt>([
     ["default_max_retries", { instead: retryInside, harmless: "0" }],

@@ -1,4 +1,5 @@
-// Prints the verdict on a findings file: `approve`, or `revise` where there are many open markers or an oversized source file.
+// Prints the verdict on a findings file: `approve`, or `revise` where there are many open markers or an
+// oversized source file.
 import { readFileSync } from "node:fs";
 
 const maxMarkersPerThousandLines = 1;

@@ -4,7 +4,10 @@ import { maxListedIssues, type Rejection, type Skip } from "../../contract/pack.
 /** Path bytes and what is wrong there. */
 type At<T> = T & { readonly bytes: Uint8Array };
 
-/** What a walk left out and noticed, sorted by path bytes; the first 100 of each are listed, the rest counted per code (WV-11). */
+/**
+ * What a walk left out and noticed, sorted by path bytes; the first 100 of each are listed, the rest counted
+ * per code (WV-11).
+ */
 export class Issues {
   readonly #rejected: At<Omit<Rejection, "path">>[] = [];
   readonly #skipped: At<Omit<Skip, "path">>[] = [];

@@ -3,8 +3,9 @@ import type { StepPath } from "../../contract/ids.ts";
 import { errnoOf, listFolder, mountOf, openFolder } from "../descriptor.ts";
 
 /**
- * The own folder's descriptor, opened component by component from the root; `missing` where it is not there, or a file, a link or another mount stands in its place, `unreadable` where it may not
- * be opened. The caller closes it.
+ * The own folder's descriptor, opened component by component from the root; `missing` where it is not there,
+ * or a file, a link or another mount stands in its place, `unreadable` where it may not be opened. The caller
+ * closes it.
  */
 export function openOwnFolder(rootFd: number, step: StepPath): number | "missing" | "unreadable" {
   let fd = rootFd;
@@ -26,8 +27,8 @@ export function openOwnFolder(rootFd: number, step: StepPath): number | "missing
 }
 
 /**
- * What stands where no variable can: anything but folders and dotfiles at the root, or beside the own folder of a loop step. Paths are relative to the root. Looks
- * at `maxEntries` entries of each folder and no more.
+ * What stands where no variable can: anything but folders and dotfiles at the root, or beside the own folder
+ * of a loop step. Paths are relative to the root. Looks at `maxEntries` entries of each folder and no more.
  */
 export function findStrays(rootFd: number, step: StepPath, maxEntries: number): Buffer[] {
   const strays = straysIn(rootFd, "", maxEntries);

@@ -10,8 +10,9 @@ export type Leaf =
   | { readonly skipped: SkipCode };
 
 /**
- * Reads the file `name` below `parentFd`, at most `maxBytes`. The file may be replaced, grow or shrink meanwhile: what was opened must
- * be a regular file, and size and times must be the same before and after the read.
+ * Reads the file `name` below `parentFd`, at most `maxBytes`. The file may be replaced, grow or shrink
+ * meanwhile: what was opened must be a regular file, and size and times must be the same before and after the
+ * read.
  */
 export function readLeaf(parentFd: number, name: string, maxBytes: number): Leaf {
   let fd: number;

@@ -9,9 +9,10 @@ import type { Issues } from "./issues.ts";
 import { readLeaf } from "./read-leaf.ts";
 
 /**
- * The walk of the own folder (WV-11). One descent, each name resolved once, against the descriptor of its parent; folders whose names
- * fold together are walked as one, so collisions are known before anything is read. Time is bounded by the entry limit, memory by the
- * step's byte limit plus one value, open files by the depth times the spellings of a folder.
+ * The walk of the own folder (WV-11). One descent, each name resolved once, against the descriptor of its
+ * parent; folders whose names fold together are walked as one, so collisions are known before anything is
+ * read. Time is bounded by the entry limit, memory by the step's byte limit plus one value, open files by the
+ * depth times the spellings of a folder.
  */
 
 export interface Value {
@@ -37,7 +38,10 @@ interface OpenFolder {
   readonly path: Buffer;
 }
 
-/** Walks the folder `ownFd`, whose key is `segments`. Reports to `issues`; throws nothing but a failure of this machine. */
+/**
+ * Walks the folder `ownFd`, whose key is `segments`. Reports to `issues`; throws nothing but a failure of
+ * this machine.
+ */
 export function walk(
   ownFd: number,
   segments: readonly string[],

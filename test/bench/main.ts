@@ -2,7 +2,10 @@ import { benchCommands } from "./commands.ts";
 import { benchSidecar } from "./sidecar.ts";
 import { benchWalk } from "./walk.ts";
 
-/** Every figure is a ratio against a floor measured in the same run: these numbers mean the same on any machine. */
+/**
+ * Every figure is a ratio against a floor measured in the same run: these numbers mean the same on any
+ * machine.
+ */
 for (const bench of [benchCommands, benchSidecar, benchWalk]) {
   for (const { name, ratio, floor } of await bench()) {
     console.log(`${name.padEnd(44)} ${ratio.toFixed(2).padStart(6)} × ${floor}`);

@@ -5,7 +5,10 @@ export interface Figure {
   readonly floor: string;
 }
 
-/** Runs both in turn, so that a machine that slows down slows both, and gives the median of the pairwise ratios. */
+/**
+ * Runs both in turn, so that a machine that slows down slows both, and gives the median of the pairwise
+ * ratios.
+ */
 export async function medianRatio(
   subject: () => void | Promise<void>,
   floor: () => void | Promise<void>,

@@ -9,7 +9,10 @@ import {
 import { startControlPlane } from "../support/control-plane.ts";
 import { goodMarker, makePack, putPack, type PackSpec } from "../support/packs.ts";
 
-/** What a sidecar sends for each cause; real processes bring about the completions in test/e2e/completions.test.ts. */
+/**
+ * What a sidecar sends for each cause; real processes bring about the completions in
+ * test/e2e/completions.test.ts.
+ */
 const packs: Record<CauseCode, Partial<PackSpec>> = {
   agent_failed: { marker: { ...goodMarker, outcome: "failed", exit_code: 1 } },
   agent_terminated: { marker: { ...goodMarker, outcome: "terminated", exit_code: 143 } },

@@ -43,7 +43,8 @@ describe("TarGuard", () => {
   });
 
   it("lets through only bytes that the tar reader reads the same way", async () => {
-    // Random damage to a good tar: where the guard admits it, the reader must end and see only files and folders.
+    // Random damage to a good tar: where the guard admits it, the reader must end and see only files and
+    // folders.
     const tar = pack();
     tar.entry(fileHeader("values/a.b", 3), "abc");
     tar.entry(fileHeader("n".repeat(150), 700), Buffer.alloc(700, 0x61));

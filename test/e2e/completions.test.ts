@@ -15,7 +15,9 @@ interface Pod {
   readonly sidecar: SidecarRun;
   /** Starts the real entrypoint; its agent's group goes with the test. */
   readonly agent: (script: string) => ChildProcess;
-  /** The completion that the delivered pack was tagged with, and the cause that the control plane recorded. */
+  /**
+   * The completion that the delivered pack was tagged with, and the cause that the control plane recorded.
+   */
   readonly outcome: () => Promise<{
     completion: unknown;
     cause: string | undefined;

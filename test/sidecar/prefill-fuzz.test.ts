@@ -28,7 +28,10 @@ tar.entry(fileHeader(`deep/${"s".repeat(64)}/${"t".repeat(64)}/LEAF`, 5), "value
 tar.finalize();
 const valid = Buffer.concat((await hashBody(tar)).chunks);
 
-/** A change to the bytes: some set, some cut out, some doubled, two blocks swapped, the end lost or more put behind it. */
+/**
+ * A change to the bytes: some set, some cut out, some doubled, two blocks swapped, the end lost or more put
+ * behind it.
+ */
 type Mutation = (bytes: Buffer) => Buffer;
 const place = fc.nat(valid.length - 1);
 const mutation: fc.Arbitrary<Mutation> = fc.oneof(

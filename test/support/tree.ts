@@ -3,7 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /**
- * Builds a tree from one line per entry: `judge/` a folder, `judge/VERDICT=text` a file, `judge/L->target` a link, `judge/P|` a FIFO. Folders above are made.
+ * Builds a tree from one line per entry: `judge/` a folder, `judge/VERDICT=text` a file, `judge/L->target` a
+ * link, `judge/P|` a FIFO. Folders above are made.
  */
 export function makeTree(root: string, lines: readonly string[]): void {
   for (const line of lines) {

@@ -46,7 +46,9 @@ export type DotAttributes = ReadonlyMap<string, DotAttribute>;
 export interface DotAttribute {
   readonly value: SourceText;
   readonly nameOffset: number;
-  /** From `node [...]`, `edge [...]`, or the graph around a subgraph, not from the element's own statement. */
+  /**
+   * From `node [...]`, `edge [...]`, or the graph around a subgraph, not from the element's own statement.
+   */
   readonly inherited: boolean;
   /** Where the element's own statements had already given it another value. */
   readonly replaces: number | undefined;

@@ -10,7 +10,10 @@ const numeral = /-?(?:\d+(?:\.\d*)?|\.\d+)/y;
 const wordAhead = /[A-Za-z0-9_.\u0080-\uffff]/y;
 const byteOrderMark = "\ufeff";
 
-/** Splits DOT into tokens (G-1), one per call, so that the parser's first complaint is also the first in the file. */
+/**
+ * Splits DOT into tokens (G-1), one per call, so that the parser's first complaint is also the first in the
+ * file.
+ */
 export class Lexer {
   readonly #source: string;
   #at: number;

@@ -6,7 +6,10 @@ export interface Position {
 
 const byteOrderMark = 0xfeff;
 
-/** Turns offsets (UTF-16 units) of one source into lines and columns. Lines end in LF; a byte order mark takes no column. */
+/**
+ * Turns offsets (UTF-16 units) of one source into lines and columns. Lines end in LF; a byte order mark takes
+ * no column.
+ */
 export class LineTable {
   readonly #starts: number[];
 

@@ -31,7 +31,9 @@ export class Parser {
     this.#token = this.#lexer.next();
   }
 
-  /** The file's one graph. Throws DotError at what is not DOT, and past the limits of nesting and attributes. */
+  /**
+   * The file's one graph. Throws DotError at what is not DOT, and past the limits of nesting and attributes.
+   */
   parse(): GraphSyntax {
     const strict = this.#accept("strict");
     const offset = this.#token.start;

@@ -12,9 +12,9 @@ export interface ReadDot {
 }
 
 /**
- * Reads one DOT file (G-1). Never throws for what stands in it: HTML values, ports, `--` and `graph` are all reported
- * and passed over, the first thing that is not DOT ends the reading. Time grows with the length of the file and
- * with `dotLimits`, not with its square.
+ * Reads one DOT file (G-1). Never throws for what stands in it: HTML values, ports, `--` and `graph` are all
+ * reported and passed over, the first thing that is not DOT ends the reading. Time grows with the length of
+ * the file and with `dotLimits`, not with its square.
  */
 export function readDot(source: string): ReadDot {
   if (source.length > dotLimits.sourceLength) {

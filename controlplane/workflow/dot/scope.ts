@@ -4,8 +4,9 @@ import { dotLimits } from "./dot-limits.ts";
 import type { AttributeSyntax } from "./syntax.ts";
 
 /**
- * One pair of braces while it is worked out, as Graphviz does it. Defaults of a scope hold for what is first mentioned in
- * it and below, from there on. What a graph sets for itself is also a default for the subgraphs opened in it later.
+ * One pair of braces while it is worked out, as Graphviz does it. Defaults of a scope hold for what is first
+ * mentioned in it and below, from there on. What a graph sets for itself is also a default for the subgraphs
+ * opened in it later.
  */
 export class Scope {
   readonly subgraph: OpenSubgraph | undefined;

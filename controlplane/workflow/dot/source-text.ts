@@ -1,6 +1,7 @@
 /**
- * Decoded text that knows where in its source each character stood, so that an error inside a long prompt or script
- * points at its own line. Only the places where decoding skipped something are stored, not one number per character.
+ * Decoded text that knows where in its source each character stood, so that an error inside a long prompt or
+ * script points at its own line. Only the places where decoding skipped something are stored, not one number
+ * per character.
  */
 export interface SourceText {
   readonly text: string;
@@ -8,7 +9,10 @@ export interface SourceText {
   readonly runs: readonly Run[];
 }
 
-/** From decoded `index` on, characters stand one by one from source `offset` on, up to the next run. UTF-16 units. */
+/**
+ * From decoded `index` on, characters stand one by one from source `offset` on, up to the next run. UTF-16
+ * units.
+ */
 export interface Run {
   readonly index: number;
   readonly offset: number;

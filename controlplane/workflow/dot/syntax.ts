@@ -1,6 +1,9 @@
 import type { SourceText } from "./source-text.ts";
 
-/** A DOT file as it is written, before defaults, scopes and edge chains are worked out. Offsets in UTF-16 units. */
+/**
+ * A DOT file as it is written, before defaults, scopes and edge chains are worked out. Offsets in UTF-16
+ * units.
+ */
 export interface GraphSyntax {
   readonly strict: boolean;
   readonly name: SourceText | undefined;

@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
 import type { DotAttributes, DotGraph } from "../../../../controlplane/workflow/dot/dot-graph.ts";
 
-/** Graphviz as the oracle (G-1): what `dot -Tdot_json` reads, and our own reading brought to the same form. */
+/**
+ * Graphviz as the oracle (G-1): what `dot -Tdot_json` reads, and our own reading brought to the same form.
+ */
 
 type Attributes = Record<string, string>;
 
@@ -106,7 +108,10 @@ function decode(text: string): string {
   );
 }
 
-/** `name`, `nodes` and their kin stand among the attributes in Graphviz's JSON: no test uses them as attribute names. */
+/**
+ * `name`, `nodes` and their kin stand among the attributes in Graphviz's JSON: no test uses them as attribute
+ * names.
+ */
 const structure = new Set(
   "name directed strict objects edges nodes subgraphs tail head _gvid _subgraph_cnt".split(" "),
 );
