@@ -26,15 +26,20 @@ interface Pod {
   }>;
 }
 
-/** A pod of two real processes on one volume. */
-async function pod(more: Record<string, string> = {}): Promise<Pod> {
+interface PreparedPod extends Omit<Pod, "sidecar"> {
+  readonly startSidecarNow: () => SidecarRun;
+}
+
+/** A pod of two real processes on one volume, neither of which runs yet. */
+async function preparedPod(more: Record<string, string> = {}): Promise<PreparedPod> {
   const cp = await startControlPlane();
   const run = await cp.createRun();
   const stamped = await cp.stamp(run, { step: "judge" });
   const root = tempFolder();
   mkdirSync(join(root, "judge"));
   const env = { ...podEnv(stamped, root, cp.stepUrl), ...more };
-  const sidecar = startSidecar("pack", env);
+  let sidecar: SidecarRun | undefined;
+  const startSidecarNow = (): SidecarRun => (sidecar = startSidecar("pack", env));
   const agent = (script: string): ChildProcess => {
     const child = spawn(join(dist, "agent", "bin", "entrypoint"), ["--", "sh", "-c", script], {
       env: {
@@ -49,7 +54,7 @@ async function pod(more: Record<string, string> = {}): Promise<Pod> {
     return child;
   };
   const outcome = async () => {
-    const { code, log } = await sidecar.end;
+    const { code, log } = await (sidecar ?? startSidecarNow()).end;
     const delivered = log.find(({ event }) => event === "delivered");
     const { json } = await cp.operate("GET", `/v1/runs/${run}/steps`);
     const [step] = json["steps"] as { cause: { code: string } | null }[];
@@ -60,8 +65,15 @@ async function pod(more: Record<string, string> = {}): Promise<Pod> {
       code,
     };
   };
-  await standing(root, ".sidecar.sock");
-  return { root, sidecar, agent, outcome };
+  return { root, agent, outcome, startSidecarNow };
+}
+
+/** A pod whose sidecar waits already. */
+async function pod(more: Record<string, string> = {}): Promise<Pod> {
+  const prepared = await preparedPod(more);
+  const sidecar = prepared.startSidecarNow();
+  await standing(prepared.root, ".sidecar.sock");
+  return { ...prepared, sidecar };
 }
 
 async function standing(root: string, name: string): Promise<void> {
@@ -99,9 +111,13 @@ describe("each way a step ends, with real processes (WV-7)", () => {
   });
 
   it("lost: the entrypoint is killed before it could connect", async () => {
-    const { root, outcome } = await pod();
-    writeFileSync(join(root, ".started"), "");
-    expect(await outcome()).toEqual({ completion: "lost", accepted: 0, cause: "lost", code: 0 });
+    const { root, agent, startSidecarNow, outcome } = await preparedPod();
+    const entrypoint = agent("wfvar set a 1; touch $WORKFLOW_VARIABLES_SELF/.ready; sleep 15");
+    await standing(root, "judge/.ready");
+    entrypoint.kill("SIGKILL");
+    await once(entrypoint, "exit");
+    startSidecarNow();
+    expect(await outcome()).toEqual({ completion: "lost", accepted: 1, cause: "lost", code: 0 });
   });
 
   it("marker: the entrypoint is killed right after its marker", async () => {

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -232,6 +233,61 @@ describe("delivery (WV-12)", () => {
       state: "not_delivered",
     });
   });
+});
+
+describe("SIGTERM in each phase of a delivery", () => {
+  type Phase = "connected" | "headers sent" | "body sent" | "answered with 503" | "answer begun";
+
+  /** Stops the sidecar at one phase of its first try, and takes the pack all the same. */
+  async function deliverStoppedAt(
+    phase: Phase,
+  ): Promise<{ code: number | null; accepted: number }> {
+    let accepted = 0;
+    let stopped = false;
+    let child: ChildProcess | undefined;
+    const reached = (now: Phase): boolean => {
+      if (stopped || now !== phase) return false;
+      stopped = true;
+      child?.kill("SIGTERM");
+      return true;
+    };
+    const server = createServer((request, response) => {
+      reached("headers sent");
+      request.resume();
+      request.on("end", () => {
+        reached("body sent");
+        if (reached("answered with 503")) {
+          response.writeHead(503, { "retry-after": "1" }).end();
+          return;
+        }
+        accepted += 1;
+        response.writeHead(201, { "content-type": "application/json" });
+        const text = JSON.stringify(receipt);
+        response.write(text.slice(0, 10));
+        reached("answer begun");
+        setTimeout(() => response.end(text.slice(10)), 200);
+      });
+    }).listen(0, "127.0.0.1");
+    server.on("connection", () => reached("connected"));
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    const env = finishedStep(`http://127.0.0.1:${String(address.port)}`);
+    makeTree(env["WORKFLOW_VARIABLES_ROOT"] ?? "", [`judge/BIG=${"x".repeat(900_000)}`]);
+    const sidecar = startSidecar("pack", env);
+    child = sidecar.child;
+    const { code } = await sidecar.end;
+    expect(stopped).toBe(true);
+    return { code, accepted };
+  }
+
+  it.each<Phase>(["connected", "headers sent", "body sent", "answered with 503", "answer begun"])(
+    "%s: it is delivered all the same, once",
+    async (phase) => {
+      expect(await deliverStoppedAt(phase)).toEqual({ code: 0, accepted: 1 });
+    },
+  );
 });
 
 describe("what is packed", () => {
