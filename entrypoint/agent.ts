@@ -6,7 +6,7 @@ import type { EntrypointError } from "./entrypoint-error.ts";
 import type { Environment } from "./environment.ts";
 import type { Command } from "./invocation.ts";
 import { explainLaunch } from "./launch-problem.ts";
-import { signalGroup } from "./process-group.ts";
+import { signalGroup, signalProcess } from "./process-group.ts";
 import type { Signals } from "./signals.ts";
 
 /** How the agent ended, or why it never began. */
@@ -16,7 +16,7 @@ export interface AgentEnd {
   readonly exitCode: number;
   /** The signal that ended the agent. */
   readonly signal: NodeJS.Signals | null;
-  /** Its process group, which may still have members; undefined where no process came to be. */
+  /** Its process group, which may still have members; undefined where it has none of its own. */
   readonly group: number | undefined;
   /** Why it could not be started. */
   readonly problem: EntrypointError | undefined;
@@ -27,6 +27,8 @@ export interface AgentOptions {
   /** From the first TERM or INT until the agent is killed. */
   readonly graceMs: number;
   readonly signals: Signals;
+  /** It then shares our session and group, and with them the terminal. */
+  readonly onTerminal: boolean;
 }
 
 interface Exit {
@@ -35,8 +37,8 @@ interface Exit {
 }
 
 /**
- * Runs the agent in its own session, with inherited stdio, until its process exits, whatever still holds its pipes (WV-15). A command
- * that cannot be started is an end too: 127 not found, 126 not runnable, 125 for want of resources. Never rejects for any of these.
+ * Runs the agent with inherited stdio until its process exits, whatever still holds its pipes (WV-15): in its own
+ * session, but on a terminal in ours. A command that cannot be started is an end too: 127 not found, 126 not runnable, 125 for want of resources. Never rejects for any of these.
  */
 export async function runAgent(command: Command, options: AgentOptions): Promise<AgentEnd> {
   const { signals } = options;
@@ -48,8 +50,8 @@ export async function runAgent(command: Command, options: AgentOptions): Promise
   let group: number | undefined;
   let exit: Exit;
   try {
-    const agent = startAgent(command, options.env);
-    ({ group } = agent);
+    const agent = startAgent(command, options);
+    if (!options.onTerminal) group = agent.pid;
     exit = await supervise(agent, options);
   } catch (error) {
     const { problem, exitCode } = explainLaunch(command[0], options.env["PATH"], error);
@@ -64,25 +66,28 @@ export async function runAgent(command: Command, options: AgentOptions): Promise
 
 interface Agent {
   /** Undefined where it could not be started; `exited` rejects then. */
-  readonly group: number | undefined;
+  readonly pid: number | undefined;
   readonly exited: Promise<Exit>;
 }
 
 /** Throws, or rejects, with the errno of a failed exec: which of the two depends on the errno. */
-function startAgent([file, ...args]: Command, env: Environment): Agent {
-  const child = spawn(file, args, { env, stdio: "inherit", detached: true });
+function startAgent([file, ...args]: Command, { env, onTerminal }: AgentOptions): Agent {
+  const child = spawn(file, args, { env, stdio: "inherit", detached: !onTerminal });
   const exited = new Promise<Exit>((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
-  return { group: child.pid, exited };
+  return { pid: child.pid, exited };
 }
 
-async function supervise({ group, exited }: Agent, options: AgentOptions): Promise<Exit> {
-  if (group === undefined) return exited;
-  const { signals, graceMs } = options;
+async function supervise({ pid, exited }: Agent, options: AgentOptions): Promise<Exit> {
+  if (pid === undefined) return exited;
+  const { signals, graceMs, onTerminal } = options;
+  // On a terminal the group is ours too.
+  const send = (signal: NodeJS.Signals): void =>
+    void (onTerminal ? signalProcess(pid, signal) : signalGroup(pid, signal));
   let grace: NodeJS.Timeout | undefined;
-  const kill = (): void => void signalGroup(group, "SIGKILL");
+  const kill = (): void => send("SIGKILL");
   const startGrace = (): void => {
     grace = setTimeout(kill, graceMs);
   };
@@ -90,7 +95,7 @@ async function supervise({ group, exited }: Agent, options: AgentOptions): Promi
   signals.insistence.addEventListener("abort", kill);
   // Should this process end early by a fault of its own, no agent may go on writing behind the marker.
   process.once("exit", kill);
-  signals.forwardTo((signal) => void signalGroup(group, signal));
+  signals.forwardTo(send);
   try {
     return await exited;
   } finally {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { writeSync } from "node:fs";
+import { isatty } from "node:tty";
 import { escapeText } from "../contract/escape.ts";
 import type { Marker } from "../contract/marker.ts";
 import { version } from "../contract/version.ts";
@@ -17,6 +18,7 @@ import { Signals } from "./signals.ts";
 import { readMaxEntries } from "./step-entries.ts";
 import { openRoot, signStart } from "./volume.ts";
 
+const stdin = 0;
 const stdout = 1;
 const stderr = 2;
 /** The entrypoint's own failure (WV-15). */
@@ -31,7 +33,8 @@ interface StepEnd {
 
 /** One step, from the first handler to the marker; gives the exit code. Throws where not even a marker can be left. */
 async function main(): Promise<number> {
-  const signals = new Signals(process);
+  const onTerminal = isatty(stdin);
+  const signals = new Signals(process, { onTerminal });
   const startedAt = new Date();
   const invocation = parseInvocation(process.argv.slice(2), process.env);
   if (invocation.kind === "answer") {
@@ -47,7 +50,7 @@ async function main(): Promise<number> {
   const markerFile = new MarkerFile(rootFd);
 
   const { agent, finalize } = await Promise.race([
-    runStep(invocation, rootFd, signals),
+    runStep(invocation, rootFd, signals, onTerminal),
     uncaughtException(),
   ]).catch(failedStep);
 
@@ -68,6 +71,7 @@ async function runStep(
   invocation: Run | Refusal,
   rootFd: number,
   signals: Signals,
+  onTerminal: boolean,
 ): Promise<StepEnd> {
   if (invocation.kind === "refusal") throw new EntrypointError("usage", invocation.problem);
   const ownFolder = findOwnFolder(rootFd, invocation.root, invocation.self);
@@ -78,6 +82,7 @@ async function runStep(
     env,
     graceMs: invocation.agentGraceMs,
     signals,
+    onTerminal,
   });
   if (agent.problem !== undefined) report(agent.problem);
   if (agent.group !== undefined) {

@@ -6,9 +6,19 @@ import { errnoOf } from "./entrypoint-error.ts";
  * `group` is the pid of its first process, at least 2: -1 would mean every process there is.
  */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
-  if (!Number.isInteger(group) || group < 2) throw new RangeError("not a process group of ours");
+  return send(-group, signal);
+}
+
+/** As `signalGroup`, for one process alone. */
+export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
+  return send(pid, signal);
+}
+
+function send(target: number, signal: NodeJS.Signals | 0): boolean {
+  if (!Number.isInteger(target) || Math.abs(target) < 2)
+    throw new RangeError("not a process of ours");
   try {
-    return process.kill(-group, signal);
+    return process.kill(target, signal);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "ESRCH") return false;

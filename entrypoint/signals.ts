@@ -21,6 +21,12 @@ export interface SignalSource {
 
 type Receiver = (signal: ForwardedSignal) => void;
 
+/**
+ * On a terminal the kernel gives these to everyone in the foreground: the agent has its own already, and an
+ * interactive agent lives on after Ctrl-C.
+ */
+const fromTheKeyboard: ReadonlySet<ForwardedSignal> = new Set(["SIGINT", "SIGQUIT"]);
+
 export class Signals {
   readonly #termination = new AbortController();
   readonly #insistence = new AbortController();
@@ -29,9 +35,12 @@ export class Signals {
   #terminatedBy: TerminationSignal | undefined;
   #terminatedAtMs: number | undefined;
 
-  /** Installs the handlers. */
-  constructor(source: SignalSource) {
-    for (const signal of forwardedSignals) source.on(signal, () => this.#catch(signal));
+  /** Installs the handlers. On a terminal INT and QUIT are taken and nothing more: they end neither agent nor step. */
+  constructor(source: SignalSource, { onTerminal }: { readonly onTerminal: boolean }) {
+    for (const signal of forwardedSignals) {
+      const isKeyboards = onTerminal && fromTheKeyboard.has(signal);
+      source.on(signal, isKeyboards ? () => undefined : () => this.#catch(signal));
+    }
   }
 
   /** The first TERM or INT, once it has come. */
