@@ -66,7 +66,10 @@ export const marker = z.object({
   signal: z.string().max(16).nullable(),
   started_at: instant,
   finished_at: instant,
-  finalize: z.object({ status: z.enum(finalizeStatuses), failed: z.array(z.string().max(4096)) }),
+  finalize: z.object({
+    status: z.enum(finalizeStatuses),
+    failed: z.array(z.string().max(4096)).max(4096),
+  }),
   kit: z.string().max(maxKitLength),
 });
 
@@ -81,7 +84,7 @@ export const packManifest = z.object({
   instance,
   completion: z.object({ by: z.enum(completions), marker: marker.nullable() }),
   limits,
-  variables: z.array(z.object({ key: z.string(), size: bytes })),
+  variables: z.array(z.object({ key: z.string(), size: bytes })).max(maxStepFiles),
   rejected: z
     .array(
       z.object({

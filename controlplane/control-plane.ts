@@ -11,6 +11,9 @@ import { SqliteStore } from "./store/sqlite-store.ts";
 import type { Store } from "./store/store.ts";
 import { VariablesService } from "./variables/variables-service.ts";
 
+/** For requests that are under way when the control plane stops. */
+const closeMs = 5_000;
+
 export interface ControlPlaneOptions {
   readonly dataDir: string;
   /** Undefined: `operator-token` in the data folder. */
@@ -60,7 +63,11 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     stepApi,
     operatorApi,
     async [Symbol.asyncDispose]() {
+      // What is under way has a moment to end; a connection that says nothing would never.
+      const servers = [stepApi.server, operatorApi.server];
+      const cut = setTimeout(() => servers.forEach((each) => each.closeAllConnections()), closeMs);
       await Promise.all([stepApi.close(), operatorApi.close()]);
+      clearTimeout(cut);
       await store.close();
     },
   };

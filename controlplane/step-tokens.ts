@@ -24,7 +24,7 @@ export interface StepTokens {
 /** Reads the signing key from `file`, or makes one there with mode 0600. */
 export async function openStepTokens(file: string): Promise<StepTokens> {
   const { secret } = await readOrMakeSecret(file, makeKey);
-  const jwk = storedKey.parse(JSON.parse(secret));
+  const jwk = parseKey(secret);
   const { d: _private, ...publicJwk } = jwk;
   const signingKey = await importJWK(jwk, algorithm);
   const verifyingKey = await importJWK(publicJwk, algorithm);
@@ -46,6 +46,15 @@ export async function openStepTokens(file: string): Promise<StepTokens> {
       }
     },
   };
+}
+
+/** The parser's own message would quote the key. */
+function parseKey(secret: string): z.infer<typeof storedKey> {
+  try {
+    return storedKey.parse(JSON.parse(secret));
+  } catch {
+    throw new Error("step-key.json is damaged; restore it, or remove it to make a new one");
+  }
 }
 
 async function makeKey(): Promise<string> {

@@ -13,6 +13,8 @@ const lostAfterMs = 1_000;
 const unconnectedLostAfterMs = 10_000;
 
 export interface Seen extends Liveness {
+  /** False where there is no socket to connect to: silence then says nothing. */
+  readonly hasSocket: boolean;
   readonly waitingSince: number;
   /** When `.done` was first seen. */
   readonly markerSince: number | undefined;
@@ -49,7 +51,7 @@ function* ends(seen: Seen, patience: Patience): Generator<[Completion, number]> 
     yield ["marker", open === 0 ? markerSince : markerSince + markerPatienceMs];
   } else if (lastClosedAt !== undefined) {
     yield ["lost", lastClosedAt + lostAfterMs];
-  } else if (startedSince !== undefined && !seen.seen) {
+  } else if (startedSince !== undefined && !seen.seen && seen.hasSocket) {
     yield ["lost", startedSince + unconnectedLostAfterMs];
   }
   if (interruptedAt !== undefined) {

@@ -33,6 +33,9 @@ export interface Config {
   readonly logLevel: string;
 }
 
+/** Kept of the pod's grace for packing and for leaving: K of the shutdown arithmetic. A shorter reserve delivers nothing. */
+export const minReserveMs = 2_000;
+
 export type ParsedConfig =
   | { readonly show: "help" | "version" }
   | { readonly show: undefined; readonly config: Config };
@@ -57,6 +60,11 @@ export function parseConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Pa
   // Without a valid URL there is a problem already, and no protocol to judge.
   if (problems.length === 0 && cpUrl.protocol === "http:" && !allowHttp && !isLoopback(cpUrl)) {
     problems.push("WFVAR_CP_URL must be https:// beyond loopback, or set WFVAR_ALLOW_HTTP=true");
+  }
+  if (values.deliveryReserveMs <= minReserveMs) {
+    problems.push(
+      "WFVAR_DELIVERY_RESERVE must be longer than 2s: packing and leaving take that much",
+    );
   }
   if (values.deliveryReserveMs >= values.podGraceMs) {
     problems.push("WFVAR_DELIVERY_RESERVE must be shorter than WFVAR_POD_GRACE");

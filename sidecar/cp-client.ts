@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { request, type Dispatcher } from "undici";
 import type { HashedBody } from "../contract/hashed-body.ts";
+import { escapeText } from "../contract/escape.ts";
 import { formatContentDigest } from "../contract/tar-feed.ts";
 import { problem, type Problem } from "../contract/wire.ts";
 import { version } from "../contract/version.ts";
@@ -19,6 +20,7 @@ import type { Try } from "./retry.ts";
 /** Without a byte for so long, a try is over. */
 const idleTimeoutMs = 30_000;
 const maxAnswerBytes = 1024 ** 2;
+const maxDetailLength = 512;
 const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429]);
 
 export type Answer = Dispatcher.ResponseData;
@@ -144,8 +146,12 @@ async function readProblem(answer: Answer): Promise<Problem | undefined> {
   }
 }
 
+/** What the other side says is cut and escaped: it may be long, and a broken proxy may echo what it was sent. */
 function refusalError(status: number, refusal: Problem | undefined): SidecarError {
-  const detail = refusal === undefined ? "" : ` ${refusal.code}: ${refusal.detail}`;
+  const said = refusal === undefined ? "" : ` ${refusal.code}: ${escapeText(refusal.detail)}`;
+  const detail = said
+    .replaceAll(/[\w-]{8,}(\.[\w-]{8,}){2}|Bearer \S+/g, "[token]")
+    .slice(0, maxDetailLength);
   return new SidecarError("refused", `the control plane refused: ${String(status)}${detail}`);
 }
 

@@ -1,4 +1,4 @@
-import { packReceipt, type PackReceipt } from "../contract/wire.ts";
+import { parseJsonObject, type JsonObject } from "../contract/json.ts";
 import type { CpClient } from "./cp-client.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Pack } from "./pack.ts";
@@ -10,7 +10,7 @@ import { SidecarError } from "./sidecar-error.ts";
  * accepted already.
  */
 export type Delivered =
-  | { readonly receipt: PackReceipt; readonly tries: number }
+  | { readonly receipt: JsonObject; readonly tries: number }
   | { readonly alreadyPacked: string | undefined; readonly tries: number };
 
 /**
@@ -28,7 +28,8 @@ export async function deliver(
     () => {
       tries += 1;
       return client.putPack<Delivered>(pack, {
-        accepted: (body) => ({ receipt: packReceipt.parse(JSON.parse(body)), tries }),
+        // The status has said it all: what the receipt says beside is for the log, and may be of a newer version.
+        accepted: (body) => ({ receipt: parseJsonObject(Buffer.from(body)) ?? {}, tries }),
         refused: ({ code, accepted_sha256 }) =>
           code === "already_packed" ? { alreadyPacked: accepted_sha256, tries } : undefined,
       });

@@ -35,8 +35,9 @@ export function openRoot(path: string): number {
  * Opens `name` below `parentFd` as a folder. Throws ErrnoException: ELOOP or ENOTDIR where it is no longer
  * one.
  */
-export function openFolder(parentFd: number, name: string): number {
-  return openSync(at(parentFd, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+export function openFolder(parentFd: number, name: string | Buffer): number {
+  const path = typeof name === "string" ? at(parentFd, name) : at(parentFd, name);
+  return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { destination, pino, stdTimeFunctions, type Logger } from "pino";
 import type { RetryDeps } from "./retry.ts";
+import { steadyNow } from "./steady-clock.ts";
 
 /** JSON lines on stderr, written at once: a pod that is killed loses none. */
 export function startLog(level: string): Logger {
@@ -11,7 +12,7 @@ export function startLog(level: string): Logger {
 /** Real time and chance for retries, each of which is logged. */
 export function loggedRetries(log: Logger): RetryDeps {
   return {
-    now: Date.now,
+    now: steadyNow,
     random: Math.random,
     sleep: async (ms, signal) => {
       // It only ever rejects because the signal aborted.

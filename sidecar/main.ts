@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 import type { SidecarCode } from "../contract/codes.ts";
 import { watchForInterruption } from "./interruption.ts";
+import { steadyNow } from "./steady-clock.ts";
 
 // Handlers stand before anything else is loaded: a signal in between would kill the sidecar and lose the
 // step.
-const interruption = watchForInterruption(process, Date.now);
+const interruption = watchForInterruption(process, steadyNow);
 const [{ run }, { SidecarError }] = await Promise.all([
   import("./run.ts"),
   import("./sidecar-error.ts"),

@@ -1,14 +1,13 @@
 import { once } from "node:events";
 import { collect } from "./collect.ts";
-import type { Config } from "./config.ts";
+import { minReserveMs, type Config } from "./config.ts";
 import { Deadline } from "./deadline.ts";
 import { loggedRetries } from "./log.ts";
 import type { Pod } from "./pod.ts";
 import { SidecarError } from "./sidecar-error.ts";
 import { waitForEnd } from "./wait.ts";
+import { steadyNow } from "./steady-clock.ts";
 
-/** Kept of the pod's grace for packing and for leaving: K of the shutdown arithmetic. */
-const packReserveMs = 2_000;
 /** How long a delivery goes on where neither a deadline nor a signal bounds it. */
 const unboundedDeliveryMs = 3_600_000;
 
@@ -40,10 +39,10 @@ async function deliverStep({ rootFd, config, interruption, log, state }: Pod): P
   const by = await waitForEnd(rootFd, {
     patience: config,
     interruption,
-    now: Date.now,
+    now: steadyNow,
     onWarning: (event) => log.warn({ event }),
   });
-  const endedAt = Date.now();
+  const endedAt = steadyNow();
   log.info({ event: "ended", completion: by });
   state.write("packing", { message: `the step ended: ${by}` });
   const collected = collect(rootFd, target.step, by, limits);
@@ -56,10 +55,10 @@ async function deliverStep({ rootFd, config, interruption, log, state }: Pod): P
   const { values, rejected, skipped, more } = collected;
   const outcome = { accepted: values.length, rejected };
 
-  using deadline = new Deadline(deliveryEnd(config, endedAt), Date.now);
+  using deadline = new Deadline(deliveryEnd(config, endedAt), steadyNow);
   const shorten = (): void => {
     const from = interruption.at;
-    if (from !== undefined) deadline.shortenTo(from + config.podGraceMs - packReserveMs);
+    if (from !== undefined) deadline.shortenTo(from + config.podGraceMs - minReserveMs);
   };
   interruption.signal.addEventListener("abort", shorten);
   shorten();
@@ -86,7 +85,7 @@ async function deliverStep({ rootFd, config, interruption, log, state }: Pod): P
 /** A delivery may go on until the control plane no longer expects it: deadline and grace. */
 function deliveryEnd({ deadline, podGraceMs }: Config, endedAt: number): number {
   if (deadline === undefined) return endedAt + unboundedDeliveryMs;
-  return Math.max(deadline, endedAt) + podGraceMs - packReserveMs;
+  return Math.max(deadline, endedAt) + podGraceMs - minReserveMs;
 }
 
 async function interrupted(signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import { loggedRetries } from "./log.ts";
 import type { Pod } from "./pod.ts";
 import { prefill } from "./prefill.ts";
 import { readToken } from "./token.ts";
+import { steadyNow } from "./steady-clock.ts";
 
 /**
  * `wfvar-sidecar prefill`: the init container. A signal ends it at once; the pod is going, and no agent has
@@ -11,7 +12,7 @@ import { readToken } from "./token.ts";
  */
 export async function prefillCommand(pod: Pod): Promise<void> {
   const { rootFd, config, interruption, log, state } = pod;
-  using deadline = new Deadline(Date.now() + config.prefillTimeoutMs, Date.now);
+  using deadline = new Deadline(steadyNow() + config.prefillTimeoutMs, steadyNow);
   const stop = (): void => {
     if (interruption.at !== undefined) deadline.shortenTo(interruption.at);
   };

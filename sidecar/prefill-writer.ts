@@ -4,11 +4,13 @@ import {
   fchmodSync,
   mkdirSync,
   openSync,
+  rmdirSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
 import { at } from "../contract/at.ts";
-import { errnoOf, openFolder, withFd } from "./descriptor.ts";
+import { prefillFiles } from "../contract/layout.ts";
+import { errnoOf, listFolder, openFolder, withFd } from "./descriptor.ts";
 import { SidecarError } from "./sidecar-error.ts";
 
 /**
@@ -22,12 +24,14 @@ const fileMode = 0o444;
 /** While it is being filled. */
 const openMode = 0o755;
 const ownFolderMode = 0o777;
+const dot = 0x2e;
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 
 export class PrefillWriter {
   readonly #rootFd: number;
   /** By path joined with `/`; every folder that was made or entered. */
   readonly #folders = new Set<string>();
+  readonly #files = new Set<string>();
 
   constructor(rootFd: number) {
     this.#rootFd = rootFd;
@@ -40,6 +44,7 @@ export class PrefillWriter {
   /** Returns a descriptor to write to; the caller closes it. */
   createFile(path: readonly string[]): number {
     const name = path.at(-1) ?? "";
+    this.#files.add(path.join("/"));
     return this.#within(path.slice(0, -1), (parentFd) => {
       try {
         unlinkSync(at(parentFd, name));
@@ -64,10 +69,30 @@ export class PrefillWriter {
   close(ownFolder: readonly string[]): void {
     this.makeFolder(ownFolder);
     const own = ownFolder.join("/");
+    this.#removeStale([], own);
     for (const folder of this.#folders) {
       const mode = folder === own ? ownFolderMode : folderMode;
       this.#open(folder.split("/"), (fd) => fchmodSync(fd, mode));
     }
+  }
+
+  /**
+   * What an earlier try or an earlier run of the pod left and this one did not bring: the agent would read it as if
+   * it might (WV-9).
+   */
+  #removeStale(path: readonly string[], own: string): void {
+    const inside: string[][] = [];
+    this.#open(path, (fd) => {
+      for (const { name } of listFolder(fd)) {
+        const child = [...path, name.toString("latin1")];
+        const joined = child.join("/");
+        const isForeign = path.length === 0 && name[0] === dot && !prefillFiles.has(joined);
+        if (isForeign || joined === own || this.#files.has(joined)) continue;
+        if (this.#folders.has(joined)) inside.push(child);
+        else removeTree(fd, name);
+      }
+    });
+    for (const folder of inside) this.#removeStale(folder, own);
   }
 
   #within<T>(path: readonly string[], use: (fd: number) => T): T {
@@ -128,6 +153,20 @@ function makeFolderAt(parentFd: number, name: string): void {
       if (!again || !["ENOTDIR", "ELOOP"].includes(errnoOf(error))) throw error;
       unlinkSync(at(parentFd, name));
     }
+  }
+}
+
+/** Removes whatever bears the name; never follows a link. */
+function removeTree(parentFd: number, name: Buffer): void {
+  try {
+    unlinkSync(at(parentFd, name));
+  } catch (error) {
+    if (!["EISDIR", "EPERM"].includes(errnoOf(error))) throw error;
+    withFd(openFolder(parentFd, name), (fd) => {
+      fchmodSync(fd, openMode);
+      for (const entry of [...listFolder(fd)]) removeTree(fd, entry.name);
+    });
+    rmdirSync(at(parentFd, name));
   }
 }
 

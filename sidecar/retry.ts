@@ -38,7 +38,9 @@ export async function retry<T>(
     const leftMs = deadline.at - now();
     if (leftMs < minLeftMs) return { gaveUp: result.retry, tries };
     // However long the other side asks to wait, what is left is used: afterwards the values are lost.
-    const delayMs = Math.round(Math.min(result.afterMs ?? random() * ceilingMs, leftMs / 2));
+    const delayMs = Math.round(
+      Math.min(Math.max(result.afterMs ?? 0, random() * ceilingMs), leftMs / 2),
+    );
     onRetry(result.retry, tries, delayMs);
     await sleep(delayMs, deadline.signal);
     if (deadline.signal.aborted) return { gaveUp: result.retry, tries };

@@ -11,6 +11,8 @@ import { writeAll } from "./prefill-writer.ts";
 
 /** The kubelet keeps no more of a termination message. */
 const maxBytes = 4096;
+/** So that it fits whatever its characters: three bytes each, as JSON six. */
+const maxMessageLength = 600;
 
 const phases = [
   "prefilled",
@@ -76,7 +78,9 @@ export function formatState(state: State): Buffer {
     const dropped = rejected.length - keep;
     const fitted = {
       ...rest,
-      ...(message === "" ? {} : { message: keep === 0 ? message.slice(0, 2048) : message }),
+      ...(message === ""
+        ? {}
+        : { message: keep === 0 ? message.slice(0, maxMessageLength) : message }),
       ...(rejected.length === 0 ? {} : { rejected: rejected.slice(0, Math.max(0, keep)) }),
       ...(dropped === 0 ? {} : { rejected_not_listed: dropped }),
     };

@@ -50,6 +50,7 @@ export async function waitForEnd(rootFd: number, options: WaitOptions): Promise<
       if (stands(rootFd, rootFiles.started)) startedSince ??= now();
       const seen = {
         ...liveness,
+        hasSocket: socket !== undefined,
         waitingSince,
         markerSince,
         startedSince,

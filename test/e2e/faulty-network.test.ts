@@ -143,7 +143,7 @@ describe("delivery over a network that fails (WV-12)", () => {
       ...podEnv(stamped, root, `http://127.0.0.1:${String(address.port)}`),
       WFVAR_DEADLINE: new Date(Date.now() + 1000).toISOString(),
       WFVAR_POD_GRACE: "3s",
-      WFVAR_DELIVERY_RESERVE: "1s",
+      WFVAR_DELIVERY_RESERVE: "2500ms",
       WFVAR_TERMINATION_LOG: terminationLog,
     };
     const { code } = await runSidecar("pack", env);
@@ -214,7 +214,7 @@ describe("TLS", () => {
     const env = {
       ...podEnv(stamped, root, `https://127.0.0.1:${String(address.port)}`),
       WFVAR_POD_GRACE: "3s",
-      WFVAR_DELIVERY_RESERVE: "1s",
+      WFVAR_DELIVERY_RESERVE: "2500ms",
       WFVAR_DEADLINE: new Date(Date.now()).toISOString(),
     };
     const untrusted = await runSidecar("pack", env);

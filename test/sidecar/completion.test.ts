@@ -9,6 +9,7 @@ const patience: Patience = {
   deliveryReserveMs: 10_000,
 };
 const nothing: Seen = {
+  hasSocket: true,
   open: 0,
   seen: false,
   lastClosedAt: undefined,
@@ -56,6 +57,11 @@ describe("how a step ends (WV-7)", () => {
       name: "started, never connected, old",
       seen: { startedSince: now - 10_000 },
       decision: { over: "lost" },
+    },
+    {
+      name: "started, no socket to connect to: silence says nothing",
+      seen: { startedSince: now - 99_000, hasSocket: false },
+      decision: { lookAgainAt: Infinity },
     },
     {
       name: "started and connected",

@@ -92,7 +92,6 @@ describe("delivery (WV-12)", () => {
         response.destroy();
       },
     },
-    { name: "an answer that is no receipt", failure: status(201, {}, { hello: 1 }) },
   ])("tries again after $name, byte for byte", async ({ failure }) => {
     const cp = await brokenControlPlane([failure, failure, status(201, {}, receipt)]);
     const { code, log } = await runSidecar("pack", finishedStep(cp.url));
@@ -168,7 +167,7 @@ describe("delivery (WV-12)", () => {
     const env = finishedStep(cp.url, {
       WFVAR_DEADLINE: new Date().toISOString(),
       WFVAR_POD_GRACE: "4s",
-      WFVAR_DELIVERY_RESERVE: "1s",
+      WFVAR_DELIVERY_RESERVE: "2500ms",
     });
     expect((await runSidecar("pack", env)).code).toBe(0);
     expect(cp.received).toHaveLength(2);
@@ -184,6 +183,45 @@ describe("delivery (WV-12)", () => {
     writeFileSync(file, "late-token");
     expect((await end).code).toBe(0);
     expect(cp.received[0]?.headers.authorization).toBe("Bearer late-token");
+  });
+
+  it.each([{ hello: 1 }, { ...receipt, cause: { code: "of_a_newer_version", message: "" } }])(
+    "counts a 201 as delivered whatever its receipt says: %j",
+    async (body) => {
+      const cp = await brokenControlPlane([status(201, {}, body)]);
+      expect((await runSidecar("pack", finishedStep(cp.url))).code).toBe(0);
+      expect(cp.received).toHaveLength(1);
+    },
+  );
+
+  it("does not let Retry-After: 0 switch its backoff off", async () => {
+    const cp = await brokenControlPlane([status(503, quick)]);
+    const env = finishedStep(cp.url, {
+      WFVAR_DEADLINE: new Date().toISOString(),
+      WFVAR_POD_GRACE: "5s",
+      WFVAR_DELIVERY_RESERVE: "3s",
+    });
+    expect((await runSidecar("pack", env)).code).toBe(11);
+    expect(cp.received.length).toBeLessThan(60);
+  });
+
+  it("refuses a grace that leaves no time to deliver", async () => {
+    const env = finishedStep("http://127.0.0.1:1", { WFVAR_DELIVERY_RESERVE: "2s" });
+    expect((await runSidecar("pack", env)).code).toBe(2);
+  });
+
+  it("neither repeats a token that the answer echoes, nor more than a little of it", async () => {
+    const detail = `echo Bearer secret-token ${"é".repeat(5000)}`;
+    const problem = { type: "about:blank", title: "", status: 403, code: "forbidden", detail };
+    const cp = await brokenControlPlane([status(403, {}, problem)]);
+    const terminationLog = join(tempFolder(), "termination-log");
+    writeFileSync(terminationLog, "");
+    const env = finishedStep(cp.url, { WFVAR_TERMINATION_LOG: terminationLog });
+    const { code, log } = await runSidecar("pack", env);
+    expect(code).toBe(10);
+    expect(JSON.stringify(log)).not.toContain("secret-token");
+    expect(JSON.stringify(log.at(-1)).length).toBeLessThan(2000);
+    expect(JSON.parse(readFileSync(terminationLog, "utf8"))).toMatchObject({ state: "refused" });
   });
 
   it("gives up on a 401 whose token stays the same", async () => {
@@ -217,7 +255,7 @@ describe("delivery (WV-12)", () => {
     writeFileSync(terminationLog, "");
     const env = finishedStep(cp.url, {
       WFVAR_POD_GRACE: "3s",
-      WFVAR_DELIVERY_RESERVE: "1s",
+      WFVAR_DELIVERY_RESERVE: "2500ms",
       WFVAR_TERMINATION_LOG: terminationLog,
     });
     const { child, end } = startSidecar("pack", env);

@@ -14,6 +14,7 @@ import { describe, expect, it } from "vitest";
 import { hashBody } from "../../contract/hashed-body.ts";
 import { podEnv, runSidecar } from "../support/sidecar.ts";
 import { servePrefill } from "../support/serve-prefill.ts";
+import { makeTree } from "../support/tree.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 type Entry = Partial<Header> & { readonly name: string; readonly body?: string };
@@ -75,6 +76,39 @@ describe("prefill (WV-1)", () => {
     expect((await runSidecar("prefill", env)).code).toBe(0);
     expect(readFileSync(join(root, "l_2/judge/VERDICT"), "utf8")).toBe("mine");
     expect(mode(root, "inspect")).toBe(0o555);
+  });
+
+  it("removes what an earlier try or run left and this one did not bring, through no link", async () => {
+    const outside = tempFolder();
+    writeFileSync(join(outside, "KEEP"), "x");
+    const { root, env } = await podFor(await tarOf(good));
+    makeTree(root, [
+      "inspect/OLD=x",
+      "inspect/old/deep/V=x",
+      "gone/V=x",
+      "workflow/forged=x",
+      ".context={}",
+      ".started=",
+      "l_2/other/V=x",
+      "l_2/judge/MINE=x",
+    ]);
+    symlinkSync(outside, join(root, "inspect/LINK"));
+    expect((await runSidecar("prefill", env)).code).toBe(0);
+    for (const path of [
+      "inspect/OLD",
+      "inspect/old",
+      "inspect/LINK",
+      "gone",
+      "workflow/forged",
+      ".context",
+      "l_2/other",
+    ]) {
+      expect([path, existsSync(join(root, path))]).toEqual([path, false]);
+    }
+    for (const path of ["inspect/findings/HIGH", ".started", "l_2/judge/MINE"]) {
+      expect([path, existsSync(join(root, path))]).toEqual([path, true]);
+    }
+    expect(existsSync(join(outside, "KEEP"))).toBe(true);
   });
 
   it("runs again as a user who is not root, over the folders that it closed", () => {
