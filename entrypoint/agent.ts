@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import type { Outcome } from "../contract/marker.ts";
+import type { Capture } from "./capture.ts";
 import type { EntrypointError } from "./entrypoint-error.ts";
 import type { Environment } from "./environment.ts";
 import type { Command } from "./invocation.ts";
@@ -29,6 +30,8 @@ export interface AgentOptions {
   readonly signals: Signals;
   /** It then shares our session and group, and with them the terminal. */
   readonly onTerminal: boolean;
+  /** Reads along with its output; undefined where it has ours as it is. */
+  readonly capture: Capture | undefined;
 }
 
 interface Exit {
@@ -37,7 +40,7 @@ interface Exit {
 }
 
 /**
- * Runs the agent with inherited stdio until its process exits, whatever still holds its pipes (WV-15): in its own
+ * Runs the agent until its process exits, whatever still holds its pipes (WV-15): in its own
  * session, but on a terminal in ours. A command that cannot be started is an end too: 127 not found, 126 not runnable, 125 for want of resources. Never rejects for any of these.
  */
 export async function runAgent(command: Command, options: AgentOptions): Promise<AgentEnd> {
@@ -71,13 +74,22 @@ interface Agent {
 }
 
 /** Throws, or rejects, with the errno of a failed exec: which of the two depends on the errno. */
-function startAgent([file, ...args]: Command, { env, onTerminal }: AgentOptions): Agent {
-  const child = spawn(file, args, { env, stdio: "inherit", detached: !onTerminal });
-  const exited = new Promise<Exit>((resolve, reject) => {
+function startAgent([file, ...args]: Command, { env, onTerminal, capture }: AgentOptions): Agent {
+  const stdio = capture?.stdio ?? "inherit";
+  let child: ChildProcess | undefined;
+  try {
+    child = spawn(file, args, { env, stdio, detached: !onTerminal });
+  } finally {
+    capture?.attach(child);
+  }
+  return { pid: child.pid, exited: exitOf(child) };
+}
+
+function exitOf(child: ChildProcess): Promise<Exit> {
+  return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
-  return { pid: child.pid, exited };
 }
 
 async function supervise({ pid, exited }: Agent, options: AgentOptions): Promise<Exit> {

@@ -1,5 +1,5 @@
 import { defaultRoot, rootVariable, selfVariable } from "../contract/layout.ts";
-import { describeSettings, durationMs, readSettings, text } from "../contract/settings.ts";
+import { describeSettings, durationMs, readSettings, text, toggle } from "../contract/settings.ts";
 import { version } from "../contract/version.ts";
 
 /** What one call of the entrypoint asks for: its settings, its folders and the agent's command (WV-15). */
@@ -16,6 +16,7 @@ export interface Run {
   readonly agentGraceMs: number;
   readonly finalizeDir: string;
   readonly finalizeTimeoutMs: number;
+  readonly captureResponse: boolean;
 }
 
 export interface Refusal {
@@ -49,6 +50,11 @@ const settings = {
     placeholder: "DURATION",
     help: "for all hooks together; 5s after TERM or INT (60s)",
     fallback: 60_000,
+  }),
+  captureResponse: toggle({
+    env: "WFVAR_CAPTURE_RESPONSE",
+    help: "keep stdout's tail as the variable response, stderr's last 4 KiB as failure",
+    fallback: false,
   }),
 };
 
@@ -90,6 +96,7 @@ export function parseInvocation(
     agentGraceMs: Math.min(values.agentGraceMs, maxTimerMs),
     finalizeDir: values.finalizeDir,
     finalizeTimeoutMs: Math.min(values.finalizeTimeoutMs, maxTimerMs),
+    captureResponse: values.captureResponse,
   };
 }
 

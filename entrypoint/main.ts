@@ -5,6 +5,7 @@ import { escapeText } from "../contract/escape.ts";
 import type { Marker } from "../contract/marker.ts";
 import { version } from "../contract/version.ts";
 import { type AgentEnd, runAgent } from "./agent.ts";
+import { Capture } from "./capture.ts";
 import { EntrypointError, toEntrypointError } from "./entrypoint-error.ts";
 import { agentEnvironment, hookEnvironment } from "./environment.ts";
 import { noFinalize, runFinalize } from "./finalize.ts";
@@ -15,7 +16,7 @@ import { MarkerFile } from "./marker-file.ts";
 import { findOwnFolder } from "./own-folder.ts";
 import { makeReadable } from "./readable.ts";
 import { Signals } from "./signals.ts";
-import { readMaxEntries } from "./step-entries.ts";
+import { readLimits } from "./limits-of-step.ts";
 import { openRoot, signStart } from "./volume.ts";
 
 const stdin = 0;
@@ -75,14 +76,17 @@ async function runStep(
 ): Promise<StepEnd> {
   if (invocation.kind === "refusal") throw new EntrypointError("usage", invocation.problem);
   const ownFolder = findOwnFolder(rootFd, invocation.root, invocation.self);
-  const maxEntries = readMaxEntries(rootFd);
+  const limits = readLimits(rootFd);
+  const maxEntries = limits.max_step_entries;
   const env = agentEnvironment(process.env);
 
+  const capture = openCapture(invocation, rootFd, ownFolder, limits.max_value_bytes, onTerminal);
   const agent = await runAgent(invocation.command, {
     env,
     graceMs: invocation.agentGraceMs,
     signals,
     onTerminal,
+    capture,
   });
   if (agent.problem !== undefined) report(agent.problem);
   if (agent.group !== undefined) {
@@ -90,6 +94,7 @@ async function runStep(
     const gone = await endLeftovers(agent.group, { graceMs, hurry: signals.insistence });
     if (!gone) warn("processes that the agent left behind are still there");
   }
+  for (const problem of (await capture?.save()) ?? []) warn(problem);
   const finalize = await runFinalize({
     dir: invocation.finalizeDir,
     timeoutMs: invocation.finalizeTimeoutMs,
@@ -101,6 +106,20 @@ async function runStep(
   if (failed > 0) warn(`${String(failed)} entries of the own folder could not be made readable`);
   if (truncated) warn(`the own folder has more than ${String(maxEntries)} entries`);
   return { agent, finalize };
+}
+
+/** An agent on a terminal keeps it: what is read along would no longer be one. */
+function openCapture(
+  { captureResponse, root }: Run,
+  rootFd: number,
+  ownFolder: readonly string[],
+  maxValueBytes: number,
+  onTerminal: boolean,
+): Capture | undefined {
+  if (!captureResponse) return undefined;
+  if (onTerminal) warn("the response is not captured: the agent has the terminal");
+  const self = [root.replace(/\/+$/, ""), ...ownFolder].join("/");
+  return onTerminal ? undefined : new Capture(rootFd, { root, self, maxValueBytes });
 }
 
 /** After a termination no more than what is left of the agent's grace: a pod that is being ended counts on it. */
