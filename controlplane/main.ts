@@ -34,6 +34,7 @@ try {
       out.write(`${version}\n`);
       break;
     case undefined:
+      throw new UsageError(["name a subcommand; see wfvar-cp --help"]);
     case "--help":
       out.write(help);
       break;

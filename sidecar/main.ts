@@ -3,6 +3,11 @@ import type { SidecarCode } from "../contract/codes.ts";
 import { watchForInterruption } from "./interruption.ts";
 import { steadyNow } from "./steady-clock.ts";
 
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(`wfvar-sidecar needs Node 24 or later; this is ${process.versions.node}\n`);
+  process.exit(2);
+}
+
 // Handlers stand before anything else is loaded: a signal in between would kill the sidecar and lose the
 // step.
 const interruption = watchForInterruption(process, steadyNow);

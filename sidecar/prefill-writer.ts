@@ -164,7 +164,8 @@ function removeTree(parentFd: number, name: Buffer): void {
     if (!["EISDIR", "EPERM"].includes(errnoOf(error))) throw error;
     withFd(openFolder(parentFd, name), (fd) => {
       fchmodSync(fd, openMode);
-      for (const entry of [...listFolder(fd)]) removeTree(fd, entry.name);
+      const names = Array.from(listFolder(fd), (entry) => entry.name);
+      for (const inner of names) removeTree(fd, inner);
     });
     rmdirSync(at(parentFd, name));
   }

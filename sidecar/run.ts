@@ -32,7 +32,9 @@ const atDesk = {
 
 /** Runs one subcommand to its end; throws SidecarError. Everything was said by then. */
 export async function run({ argv, env, interruption, print }: RunOptions): Promise<void> {
-  const [command = "--help", ...flags] = argv;
+  const [command, ...flags] = argv;
+  // An init container whose arguments were forgotten must not look as if it had done its work.
+  if (command === undefined) throw complain(startLog("info"), usage("name a subcommand"));
   if (command === "--version") return print(`${version}\n`);
   if (command === "--help") return print(help);
   if (!isOneOf(commandHelp, command)) {

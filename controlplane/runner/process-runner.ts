@@ -6,7 +6,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseStepPath } from "../../contract/ids.ts";
-import { parseJsonObject } from "../../contract/json.ts";
+import { isJsonObject, parseJsonObject } from "../../contract/json.ts";
 import { rootVariable, selfVariable } from "../../contract/layout.ts";
 import { openOutputPipe } from "./fifo.ts";
 import { onEachLine } from "./output-lines.ts";
@@ -153,7 +153,15 @@ export async function runStepProcess(
 function troubleIn(line: string): string | undefined {
   const entry = parseJsonObject(Buffer.from(line));
   if (entry === undefined) return line;
-  const { level, event, message, reason } = entry;
+  const { level, event, message, reason, rejected } = entry;
+  if (event === "delivered" && Array.isArray(rejected) && rejected.length > 0) {
+    const named = rejected.filter(isJsonObject).map(({ code, path, size, limit }) => {
+      const sizes =
+        limit === undefined ? "" : ` (${String(size ?? "")} over the limit of ${String(limit)})`;
+      return `${String(path)} ${String(code)}${sizes}`;
+    });
+    return `rejected: ${named.join(", ")}`;
+  }
   if (typeof level !== "number" || level < warningLevel) return undefined;
   const detail = [message, reason].filter((text) => typeof text === "string").join(" ");
   return `${String(event)}: ${detail}`;

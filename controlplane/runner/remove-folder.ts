@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -6,6 +7,7 @@ import { join } from "node:path";
  * first.
  */
 export async function removeFolder(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
   await openFolders(folder);
   await rm(folder, { recursive: true, force: true });
 }

@@ -98,6 +98,20 @@ describe("wfvar-cp run", () => {
     expect(existsSync(join(folder ?? "", "variables/a/X"))).toBe(true);
   });
 
+  it("names what was rejected", async () => {
+    const file = workflow(
+      `a [shape=parallelogram, script="wfvar set x 1; echo 1 > $WORKFLOW_VARIABLES_SELF/report.md"] start -> a -> done`,
+    );
+    const { code, stdout } = await wfvarCp(["run", file]).end;
+    expect(code).toBe(0);
+    expect(stdout).toContain("sidecar rejected: report.md invalid_output_key");
+  });
+
+  it("succeeds without a step to run", async () => {
+    const { code, stderr } = await wfvarCp(["run", workflow("start -> done")]).end;
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+
   it("hands over the agent's output escaped, line by line", async () => {
     const file = workflow(
       `a [shape=parallelogram, script="printf '\\\\033[31mred\\\\033[0m\\\\n'"] start -> a -> done`,

@@ -129,8 +129,10 @@ describe("the launcher (WV-15)", () => {
     expect(existsSync(join(step.root, ".started"))).toBe(false);
   });
 
-  it("bundles nothing but the entrypoint and the contract, zod's module excepted", () => {
-    const strangers = bundled.filter((file) => !/^(entrypoint|contract)\/[a-z-]+\.ts$/.test(file));
+  it("bundles nothing but the entrypoint, the helper and the contract, zod's module excepted", () => {
+    const strangers = bundled.filter(
+      (file) => !/^(entrypoint|helper|contract)\/[a-z-]+\.ts$/.test(file),
+    );
     expect(strangers).toEqual([]);
     expect(bundled).not.toContain("contract/wire.ts");
   });
