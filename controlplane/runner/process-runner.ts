@@ -155,7 +155,7 @@ function troubleIn(line: string): string | undefined {
   if (entry === undefined) return line;
   const { level, event, message, reason, rejected } = entry;
   if (event === "delivered" && Array.isArray(rejected) && rejected.length > 0) {
-    const named = rejected.filter(isJsonObject).map(({ code, path, size, limit }) => {
+    const named = rejected.filter(isJsonObject).map(({ code, path, limit }) => {
       const sizes =
         limit === undefined ? "" : ` (${String(size ?? "")} over the limit of ${String(limit)})`;
       return `${String(path)} ${String(code)}${sizes}`;
