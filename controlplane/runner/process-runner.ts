@@ -156,9 +156,8 @@ function troubleIn(line: string): string | undefined {
   const { level, event, message, reason, rejected } = entry;
   if (event === "delivered" && Array.isArray(rejected) && rejected.length > 0) {
     const named = rejected.filter(isJsonObject).map(({ code, path, limit }) => {
-      const sizes =
-        limit === undefined ? "" : ` (${String(size ?? "")} over the limit of ${String(limit)})`;
-      return `${String(path)} ${String(code)}${sizes}`;
+      const most = typeof limit === "number" ? ` (the limit is ${String(limit)} bytes)` : "";
+      return `${String(path)} ${String(code)}${most}`;
     });
     return `rejected: ${named.join(", ")}`;
   }
