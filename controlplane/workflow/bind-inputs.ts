@@ -1,7 +1,7 @@
 import { compareKeys, parseKey } from "../../contract/key.ts";
+import { suggest } from "../../contract/nearest-name.ts";
 import type { DeclaredInput } from "./declared-input.ts";
 import { quote } from "./finding.ts";
-import { suggest } from "./nearest-name.ts";
 import { kindProblem } from "./value-kind.ts";
 
 export type BoundInputs =

@@ -1,9 +1,9 @@
+import { suggest } from "../../contract/nearest-name.ts";
 import { offsetAt, type SourceText } from "./dot/source-text.ts";
 import type { DotAttribute, DotAttributes } from "./dot/dot-graph.ts";
 import { drawingAttributes } from "./drawing-attributes.ts";
 import type { FindingList } from "./finding-list.ts";
 import { quote } from "./finding.ts";
-import { suggest } from "./nearest-name.ts";
 import { elementNames, knownAttributes, notBuilt, type Element } from "./vocabulary.ts";
 
 /**

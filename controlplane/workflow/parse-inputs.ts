@@ -1,9 +1,9 @@
 import { parseKey } from "../../contract/key.ts";
+import { suggest } from "../../contract/nearest-name.ts";
 import { outputKinds } from "../../contract/step-file.ts";
 import { DeclarationScanner } from "./declaration-scanner.ts";
 import type { DeclaredInput } from "./declared-input.ts";
 import { quote } from "./finding.ts";
-import { suggest } from "./nearest-name.ts";
 import { kindProblem } from "./value-kind.ts";
 
 export interface InputsProblem {

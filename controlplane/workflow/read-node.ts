@@ -1,4 +1,5 @@
 import { stepIdProblem } from "../../contract/ids.ts";
+import { suggest } from "../../contract/nearest-name.ts";
 import { parseDurationMs } from "../../contract/quantity.ts";
 import { checkAttributes } from "./check-attributes.ts";
 import type { DotAttributes, DotNode } from "./dot/dot-graph.ts";
@@ -6,7 +7,6 @@ import type { Position } from "./dot/line-table.ts";
 import type { FindingList } from "./finding-list.ts";
 import { quote } from "./finding.ts";
 import type { WorkflowNode } from "./graph.ts";
-import { suggest } from "./nearest-name.ts";
 import { insteadOfKind, kindByShape, stepKinds, type StepKind } from "./step-kind.ts";
 
 /** A node as far as it could be read: enough for the checks of the graph as a whole. */

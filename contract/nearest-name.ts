@@ -1,6 +1,6 @@
 /**
- * Bounds that keep a suggestion cheap on a file made to be slow: a long name, or the rest of a long list,
- * gets none.
+ * Bounds that keep a suggestion cheap on names made to be slow: a long name gets none, and of the candidates
+ * of about its length only so many are compared.
  */
 const maxNameLength = 64;
 const maxCandidates = 256;
@@ -14,8 +14,9 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   let nearest: string | undefined;
   let candidates = 0;
   for (const candidate of known) {
+    if (candidates === maxCandidates || allowed < 0) break;
+    if (Math.abs(candidate.length - name.length) > allowed) continue;
     candidates += 1;
-    if (candidates > maxCandidates || allowed < 0) break;
     const edits = countEdits(folded, candidate.toLowerCase(), allowed);
     if (edits <= allowed) [nearest, allowed] = [candidate, edits - 1];
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearestName } from "../../../controlplane/workflow/nearest-name.ts";
+import { nearestName } from "../../contract/nearest-name.ts";
 
 describe("nearestName", () => {
   it.each([
@@ -25,5 +25,13 @@ describe("nearestName", () => {
     expect(nearestName("report", ["resort", "retort", "reports"])).toBe("resort");
     expect(nearestName("reporter", ["reported1", "reported", "reporters"])).toBe("reported");
     expect(nearestName("reporter", ["repotred", "reporter"])).toBe("reporter");
+  });
+
+  it("compares a bounded number of names, and passes over those of another length", () => {
+    const others = Array.from({ length: 300 }, (_, i) => `other${String(i).padStart(3, "0")}`);
+    expect(nearestName("timout", [...others.map((name) => `${name}-longer`), "timeout"])).toBe(
+      "timeout",
+    );
+    expect(nearestName("verdcit1", [...others, "verdict1"])).toBeUndefined();
   });
 });
