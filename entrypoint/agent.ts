@@ -30,6 +30,8 @@ export interface AgentOptions {
   readonly signals: Signals;
   /** It then shares our session and group, and with them the terminal. */
   readonly onTerminal: boolean;
+  /** What it reads: ours, or a descriptor, as of `openInput`. */
+  readonly stdin: "inherit" | number;
   /** Reads along with its output; undefined where it has ours as it is. */
   readonly capture: Capture | undefined;
 }
@@ -40,8 +42,9 @@ interface Exit {
 }
 
 /**
- * Runs the agent until its process exits, whatever still holds its pipes (WV-15): in its own
- * session, but on a terminal in ours. A command that cannot be started is an end too: 127 not found, 126 not runnable, 125 for want of resources. Never rejects for any of these.
+ * Runs the agent until its process exits, whatever still holds its pipes (WV-15): in its own session, but on
+ * a terminal in ours. A command that cannot be started is an end too: 127 not found, 126 not runnable, 125
+ * for want of resources. Never rejects for any of these.
  */
 export async function runAgent(command: Command, options: AgentOptions): Promise<AgentEnd> {
   const { signals } = options;
@@ -74,11 +77,12 @@ interface Agent {
 }
 
 /** Throws, or rejects, with the errno of a failed exec: which of the two depends on the errno. */
-function startAgent([file, ...args]: Command, { env, onTerminal, capture }: AgentOptions): Agent {
-  const stdio = capture?.stdio ?? "inherit";
+function startAgent([file, ...args]: Command, options: AgentOptions): Agent {
+  const { env, stdin, onTerminal, capture } = options;
+  const [stdout, stderr] = capture?.stdio ?? ["inherit", "inherit"];
   let child: ChildProcess | undefined;
   try {
-    child = spawn(file, args, { env, stdio, detached: !onTerminal });
+    child = spawn(file, args, { env, stdio: [stdin, stdout, stderr], detached: !onTerminal });
   } finally {
     capture?.attach(child);
   }

@@ -1,68 +1,68 @@
-import type { ChildProcess, StdioOptions } from "node:child_process";
-import { rootVariable, selfVariable } from "../contract/layout.ts";
-import { errnoOf } from "./entrypoint-error.ts";
+import type { ChildProcess } from "node:child_process";
+import { closeSync } from "node:fs";
+import { Socket } from "node:net";
+import { type AgentPipe, type AgentPipes, openAgentPipes } from "./agent-pipes.ts";
 import { OutputTee } from "./output-tee.ts";
+import { openOutput } from "./own-output.ts";
 import { TextTail } from "./text-tail.ts";
 
-/** How long output is waited for once the agent is over. */
-const drainMs = 1000;
+/** What the agent printed last, as valid UTF-8. */
+export interface Captured {
+  readonly response: Buffer;
+  readonly failure: Buffer;
+}
+
 /** Of stderr, for whoever asks why it failed. */
 const maxFailureBytes = 4096;
 
-/** Where the own folder is, and what a value may hold. */
-export interface CaptureOptions {
-  readonly root: string;
-  readonly self: string;
-  readonly maxValueBytes: number;
-}
-
 /**
- * `--capture-response` (WV-15): the agent's stdout, or its tail, becomes the own leaf RESPONSE, and the last 4 KiB
- * of its stderr, if there were any, FAILURE. Both also go where they went before.
+ * `--capture-response` (WV-15): reads along with the agent's stdout and stderr, which still go where they
+ * went. Without FIFOs the agent gets sockets, and `> /dev/stdout`, which cannot open one, fails in it.
  */
 export class Capture {
-  readonly #options: CaptureOptions;
+  readonly #pipes: AgentPipes | undefined;
   readonly #response: TextTail;
   readonly #failure: TextTail;
   readonly #stdout: OutputTee;
   readonly #stderr: OutputTee;
 
-  constructor(rootFd: number, options: CaptureOptions) {
-    this.#options = options;
-    this.#response = new TextTail(options.maxValueBytes);
-    this.#failure = new TextTail(Math.min(maxFailureBytes, options.maxValueBytes));
-    this.#stdout = new OutputTee(rootFd, 1, this.#response);
-    this.#stderr = new OutputTee(rootFd, 2, this.#failure);
+  /** Opens everything before there is an agent, since nothing may fail once it runs. */
+  constructor(rootFd: number, maxValueBytes: number) {
+    this.#pipes = openAgentPipes(rootFd);
+    this.#response = new TextTail(maxValueBytes);
+    this.#failure = new TextTail(Math.min(maxFailureBytes, maxValueBytes));
+    this.#stdout = new OutputTee(openOutput(1), this.#response);
+    this.#stderr = new OutputTee(openOutput(2), this.#failure);
   }
 
-  get stdio(): StdioOptions {
-    return ["inherit", this.#stdout.stdio, this.#stderr.stdio];
+  /** The agent's stdout and stderr, for `spawn`. */
+  get stdio(): readonly [number | "pipe", number | "pipe"] {
+    const [stdout, stderr] = this.#pipes ?? [];
+    return [stdout?.writeFd ?? "pipe", stderr?.writeFd ?? "pipe"];
   }
 
-  attach(child: ChildProcess | undefined): void {
-    this.#stdout.attach(child);
-    this.#stderr.attach(child);
+  /** Reads along from here on. To be called once, also where the agent could not be started. */
+  attach(agent: ChildProcess | undefined): void {
+    const [stdout, stderr] = this.#pipes ?? [];
+    attachTee(this.#stdout, stdout, agent?.stdout);
+    attachTee(this.#stderr, stderr, agent?.stderr);
   }
 
-  /** Waits for the rest of the output, a second at most, and saves both. Gives a line for each that could not be. */
-  async save(): Promise<string[]> {
-    await Promise.all([this.#stdout.drain(drainMs), this.#stderr.drain(drainMs)]);
-    // Loaded only where it is asked for: the helper is half of this program.
-    const { saveValue } = await import("../helper/save.ts");
-    const { root, self } = this.#options;
-    const env = { [rootVariable]: root, [selfVariable]: self };
-    const problems: string[] = [];
-    const save = (key: string, bytes: Buffer): void => {
-      try {
-        saveValue(env, key, bytes);
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : errnoOf(error);
-        problems.push(`the agent's ${key} could not be saved: ${reason}`);
-      }
-    };
-    save("response", this.#response.bytes());
-    const failure = this.#failure.bytes();
-    if (failure.length > 0) save("failure", failure);
-    return problems;
+  /** The agent is over: waits `drainMs` at most for the rest of its output. */
+  async finish(drainMs: number): Promise<Captured> {
+    await Promise.all([this.#stdout.finish(drainMs), this.#stderr.finish(drainMs)]);
+    return { response: this.#response.bytes(), failure: this.#failure.bytes() };
   }
+}
+
+function attachTee(
+  tee: OutputTee,
+  pipe: AgentPipe | undefined,
+  nodes: ChildProcess["stdout"] | undefined,
+): void {
+  if (pipe !== undefined) {
+    // Only the agent and its children hold it open from now on.
+    closeSync(pipe.writeFd);
+    tee.readFrom(new Socket({ fd: pipe.readFd, readable: true, writable: false }));
+  } else if (nodes !== undefined && nodes !== null) tee.readFrom(nodes);
 }

@@ -10,7 +10,9 @@ export type EntrypointCode =
   | "agent_not_started"
   | "internal_error";
 
-/** The one error of this component. Messages name paths inside the container and errno names, never a value. */
+/**
+ * The one error of this component. Messages name paths inside the container and errno names, never a value.
+ */
 export class EntrypointError extends Error {
   override readonly name = "EntrypointError";
   readonly code: EntrypointCode;

@@ -1,13 +1,18 @@
 import type { AgentEnd } from "./agent.ts";
 
-/** What the agent and the hooks find in their environment (WV-15). Paths and exit facts only, never a value. */
+/**
+ * What the agent and the hooks find in their environment (WV-15). Paths and exit facts only, never a value.
+ */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where the launcher keeps the agent's `NODE_OPTIONS` while this process runs. */
 const keptNodeOptions = "WFVAR_NODE_OPTIONS";
 
-/** The entrypoint's own environment without its settings, and with `NODE_OPTIONS` as it was before the launcher. */
+/**
+ * The entrypoint's own environment without its settings, and with `NODE_OPTIONS` as it was before the
+ * launcher.
+ */
 export function agentEnvironment(own: Environment): Environment {
   const kept = Object.entries(own).filter(([name]) => !name.startsWith("WFVAR_"));
   const environment = Object.fromEntries(kept);

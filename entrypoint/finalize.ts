@@ -24,8 +24,9 @@ const timeoutAfterTerminationMs = 5000;
 export const noFinalize: Marker["finalize"] = { status: "none", failed: [] };
 
 /**
- * The finalize phase (WV-15): runs the executables of a folder in name order, links followed, one after the other, the next also where one
- * fails. Gives what the marker says of it; `failed` names the hooks that failed, were cut off, or had no time left to run. Never rejects.
+ * The finalize phase (WV-15): runs the executables of a folder in name order, links followed, one after the
+ * other, the next also where one fails. Gives what the marker says of it; `failed` names the hooks that
+ * failed, were cut off, or had no time left to run. Never rejects.
  */
 export async function runFinalize(options: FinalizeOptions): Promise<Marker["finalize"]> {
   const { dir, env, warn } = options;
@@ -53,7 +54,10 @@ export async function runFinalize(options: FinalizeOptions): Promise<Marker["fin
   return { status, failed };
 }
 
-/** Dotfiles are passed over: a mounted ConfigMap keeps its own under such names. Throws where the folder is there but unreadable. */
+/**
+ * Dotfiles are passed over: a mounted ConfigMap keeps its own under such names. Throws where the folder is
+ * there but unreadable.
+ */
 function listHooks(dir: string, warn: FinalizeOptions["warn"]): string[] {
   let names: string[];
   try {

@@ -13,8 +13,9 @@ const stderr = 2;
 const killMs = 200;
 
 /**
- * Runs one hook in its own process group until its process exits or `outOfTime` aborts, which kills it. Nothing of its group outlives it.
- * What it prints goes to stderr: stdout is the agent's alone. Never rejects.
+ * Runs one hook in its own process group until its process exits or `outOfTime` aborts, which kills it.
+ * Nothing of its group outlives it. What it prints goes to stderr: stdout is the agent's alone. Never
+ * rejects.
  */
 export async function runHook(
   file: string,

@@ -59,11 +59,16 @@ const settings = {
 };
 
 const usage = "entrypoint [options] -- COMMAND [ARG...]";
+const note = `Node reaps no orphans: as PID 1 this process leaves zombies until the container ends.
+Run it under an init: tini -- entrypoint ...`;
 
 /** Timers take no more (24.8 days) and fire at once past it: an endless grace must not become none. */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Reads a call. Everything after the first `--` is the agent's command, untouched. Pure; reports every problem at once. */
+/**
+ * Reads a call. Everything after the first `--` is the agent's command, untouched. Pure; reports every
+ * problem at once.
+ */
 export function parseInvocation(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -78,7 +83,8 @@ export function parseInvocation(
     version: versionAsked,
     problems,
   } = readSettings(settings, options, env);
-  if (help) return { kind: "answer", text: `${usage}\n\n${describeSettings(settings)}\n` };
+  if (help)
+    return { kind: "answer", text: `${usage}\n\n${describeSettings(settings)}\n\n${note}\n` };
   if (versionAsked) return { kind: "answer", text: `${version}\n` };
 
   const root = nonEmpty(env[rootVariable]) ?? defaultRoot;

@@ -4,7 +4,10 @@ import { EntrypointError, errnoOf } from "./entrypoint-error.ts";
 
 export interface LaunchProblem {
   readonly problem: EntrypointError;
-  /** As shells and container runtimes have it: 127 nothing found, 126 found but not runnable, 125 not the command's fault. */
+  /**
+   * As shells and container runtimes have it: 127 nothing found, 126 found but not runnable, 125 not the
+   * command's fault.
+   */
   readonly exitCode: 125 | 126 | 127;
 }
 
@@ -12,8 +15,8 @@ export interface LaunchProblem {
 const defaultPath = "/bin:/usr/bin";
 
 /**
- * Says why a command could not be started (WV-15). The errno alone does not tell: exec answers ENOENT for a file whose interpreter is
- * missing too, and EACCES where merely one folder of PATH may not be searched.
+ * Says why a command could not be started (WV-15). The errno alone does not tell: exec answers ENOENT for a
+ * file whose interpreter is missing too, and EACCES where merely one folder of PATH may not be searched.
  */
 export function explainLaunch(
   file: string,

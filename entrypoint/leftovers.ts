@@ -13,8 +13,9 @@ export interface LeftoversOptions {
 }
 
 /**
- * Ends what the agent left behind in its process group, so that hooks and the marker come after its last write (WV-15): TERM, the grace,
- * KILL, 200 ms more. False where something is still there then: nothing may hold the step back. What left the group is out of reach.
+ * Ends what the agent left behind in its process group, so that hooks and the marker come after its last
+ * write (WV-15): TERM, the grace, KILL, 200 ms more. False where something is still there then: nothing may
+ * hold the step back. What left the group is out of reach.
  */
 export async function endLeftovers(group: number, options: LeftoversOptions): Promise<boolean> {
   if (!isGroupAlive(group)) return true;

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
-import { escapeText } from "../contract/escape.ts";
 import type { Marker } from "../contract/marker.ts";
 import { version } from "../contract/version.ts";
 import { type AgentEnd, runAgent } from "./agent.ts";
@@ -15,24 +14,34 @@ import { holdLiveness } from "./liveness.ts";
 import { MarkerFile } from "./marker-file.ts";
 import { findOwnFolder } from "./own-folder.ts";
 import { makeReadable } from "./readable.ts";
+import { saveCaptured } from "./save-captured.ts";
 import { Signals } from "./signals.ts";
-import { readLimits } from "./limits-of-step.ts";
+import { printLine } from "./stderr-line.ts";
+import { readStepLimits } from "./step-limits.ts";
 import { openRoot, signStart } from "./volume.ts";
 
 const stdin = 0;
 const stdout = 1;
-const stderr = 2;
 /** The entrypoint's own failure (WV-15). */
 const ownFailure = 125;
 /** What the agent left behind has this long between TERM and KILL. */
 const maxLeftoversGraceMs = 2000;
+/**
+ * Captured output is waited for this long, because a daemon may hold it open; also past the grace, what
+ * stands in the pipe is read.
+ */
+const maxDrainMs = 1000;
+const minDrainMs = 100;
 
 interface StepEnd {
   readonly agent: AgentEnd;
   readonly finalize: Marker["finalize"];
 }
 
-/** One step, from the first handler to the marker; gives the exit code. Throws where not even a marker can be left. */
+/**
+ * One step, from the first handler to the marker; gives the exit code. Throws where not even a marker can be
+ * left.
+ */
 async function main(): Promise<number> {
   const onTerminal = isatty(stdin);
   const signals = new Signals(process, { onTerminal });
@@ -76,25 +85,31 @@ async function runStep(
 ): Promise<StepEnd> {
   if (invocation.kind === "refusal") throw new EntrypointError("usage", invocation.problem);
   const ownFolder = findOwnFolder(rootFd, invocation.root, invocation.self);
-  const limits = readLimits(rootFd);
+  const limits = readStepLimits(rootFd);
   const maxEntries = limits.max_step_entries;
   const env = agentEnvironment(process.env);
 
-  const capture = openCapture(invocation, rootFd, ownFolder, limits.max_value_bytes, onTerminal);
+  const capture = openCapture(invocation, rootFd, limits.max_value_bytes, onTerminal);
   const agent = await runAgent(invocation.command, {
     env,
     graceMs: invocation.agentGraceMs,
     signals,
     onTerminal,
+    stdin: "inherit",
     capture,
   });
   if (agent.problem !== undefined) report(agent.problem);
   if (agent.group !== undefined) {
-    const graceMs = leftoversGraceMs(signals, invocation.agentGraceMs);
+    const graceMs = Math.min(graceLeftMs(signals, invocation.agentGraceMs), maxLeftoversGraceMs);
     const gone = await endLeftovers(agent.group, { graceMs, hurry: signals.insistence });
     if (!gone) warn("processes that the agent left behind are still there");
   }
-  for (const problem of (await capture?.save()) ?? []) warn(problem);
+  if (capture !== undefined && agent.group !== undefined) {
+    const leftMs = graceLeftMs(signals, invocation.agentGraceMs);
+    const captured = await capture.finish(Math.min(Math.max(leftMs, minDrainMs), maxDrainMs));
+    for (const problem of await saveCaptured(captured, { root: invocation.root, ownFolder }))
+      warn(problem);
+  }
   const finalize = await runFinalize({
     dir: invocation.finalizeDir,
     timeoutMs: invocation.finalizeTimeoutMs,
@@ -108,25 +123,26 @@ async function runStep(
   return { agent, finalize };
 }
 
-/** An agent on a terminal keeps it: what is read along would no longer be one. */
+/** An agent on a terminal keeps it: what we read along would no longer be one. */
 function openCapture(
-  { captureResponse, root }: Run,
+  { captureResponse }: Run,
   rootFd: number,
-  ownFolder: readonly string[],
   maxValueBytes: number,
   onTerminal: boolean,
 ): Capture | undefined {
   if (!captureResponse) return undefined;
-  if (onTerminal) warn("the response is not captured: the agent has the terminal");
-  const self = [root.replace(/\/+$/, ""), ...ownFolder].join("/");
-  return onTerminal ? undefined : new Capture(rootFd, { root, self, maxValueBytes });
+  if (!onTerminal) return new Capture(rootFd, maxValueBytes);
+  warn("the response is not captured: the agent has the terminal");
+  return undefined;
 }
 
-/** After a termination no more than what is left of the agent's grace: a pod that is being ended counts on it. */
-function leftoversGraceMs({ terminatedAtMs }: Signals, agentGraceMs: number): number {
-  if (terminatedAtMs === undefined) return maxLeftoversGraceMs;
-  const leftMs = terminatedAtMs + agentGraceMs - performance.now();
-  return Math.min(Math.max(leftMs, 0), maxLeftoversGraceMs);
+/**
+ * Endless without a termination. After one, what is left of the agent's grace: a pod that is being ended
+ * counts on it.
+ */
+function graceLeftMs({ terminatedAtMs }: Signals, agentGraceMs: number): number {
+  if (terminatedAtMs === undefined) return Infinity;
+  return Math.max(terminatedAtMs + agentGraceMs - performance.now(), 0);
 }
 
 /** Rejects at a fault that nothing here caught, so that it too ends in a marker. */
@@ -155,18 +171,6 @@ function report(error: unknown): void {
 
 function warn(message: string): void {
   printLine(`warning: ${message}`);
-}
-
-/**
- * Not through `process.stderr`: that would make the pipe non-blocking for the agent, which shares it. A line that cannot be printed is given up,
- * never the step.
- */
-function printLine(line: string): void {
-  try {
-    writeSync(stderr, `entrypoint: ${escapeText(line)}\n`);
-  } catch {
-    // Nobody reads any more, and there is no other place to say so.
-  }
 }
 
 main().then(

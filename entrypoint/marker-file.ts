@@ -8,23 +8,26 @@ import {
   lstatSync,
   openSync,
   renameSync,
-  writeSync,
 } from "node:fs";
 import { at } from "../contract/at.ts";
 import { rootFiles } from "../contract/layout.ts";
 import { maxMarkerBytes } from "../contract/limits.ts";
 import { formatMarker, type Marker } from "../contract/marker.ts";
 import { EntrypointError, errnoOf } from "./entrypoint-error.ts";
+import { writeAll } from "./write-all.ts";
 
 /**
- * The completion marker (WV-6). Its room is taken before the agent runs, so that a disk the agent fills cannot lose it; it appears under
- * its name in one step, so that nobody reads half of it.
+ * The completion marker (WV-6). Its room is taken before the agent runs, so that a disk the agent fills
+ * cannot lose it; it appears under its name in one step, so that nobody reads half of it.
  */
 export class MarkerFile {
   readonly #rootFd: number;
   readonly #room: Room;
 
-  /** A step completes once per pod (WV-15): throws `marker_exists` where anything stands under the marker's name, and leaves it there. */
+  /**
+   * A step completes once per pod (WV-15): throws `marker_exists` where anything stands under the marker's
+   * name, and leaves it there.
+   */
   static refuseSecond(rootFd: number): void {
     try {
       lstatSync(at(rootFd, rootFiles.done));
@@ -85,13 +88,6 @@ function standsAt(rootFd: number, { fd, name }: Room): boolean {
     return named.ino === kept.ino && named.dev === kept.dev;
   } catch {
     return false;
-  }
-}
-
-function writeAll(fd: number, bytes: Buffer): void {
-  let written = 0;
-  while (written < bytes.length) {
-    written += writeSync(fd, bytes, written, bytes.length - written, written);
   }
 }
 

@@ -1,105 +1,66 @@
-import { type ChildProcess, spawnSync } from "node:child_process";
-import { closeSync, constants, createWriteStream, fstatSync, openSync, unlinkSync } from "node:fs";
-import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { atSelf } from "../contract/at.ts";
+import { errnoOf } from "./entrypoint-error.ts";
 import type { TextTail } from "./text-tail.ts";
 
+/** The most that a pipe holds without privileges. */
+const maxPipeBytes = 1024 ** 2;
+
 /**
- * Passes one output of the agent on, unchanged and with backpressure, and keeps its tail. The agent writes to a
- * FIFO where there is `mkfifo`, since a pipe that Node makes is a socket and `echo > /dev/stdout` cannot open
- * one. Passing on goes through a descriptor of its own: ours is shared with whoever started us, and a reader
- * that is slow holds up the agent and nothing else.
+ * Passes one output of the agent on, unchanged, and keeps its tail. A reader that is slow holds up the agent,
+ * as it would without us. One that is gone closes the agent's pipe, as it would without us; where passing on
+ * fails otherwise (disk full), the tail is still kept.
  */
 export class OutputTee {
-  readonly #target: number;
+  readonly #target: Writable;
   readonly #tail: TextTail;
-  readonly #fifo: Fifo | undefined;
-  #ended: Promise<void> = Promise.resolve();
   #source: Readable | undefined;
+  #over: Promise<void> = Promise.resolve();
+  #isBroken = false;
+  /** What may still be read without regard to the reader. */
+  #unheldBytes = 0;
 
-  /** `target` is our own descriptor, 1 or 2. */
-  constructor(rootFd: number, target: number, tail: TextTail) {
+  constructor(target: Writable, tail: TextTail) {
     this.#target = target;
     this.#tail = tail;
-    this.#fifo = openFifo(rootFd);
+    target.on("error", this.#break);
+    target.on("drain", () => this.#source?.resume());
   }
 
-  /** What the agent gets as this descriptor. */
-  get stdio(): number | "pipe" {
-    return this.#fifo?.writeFd ?? "pipe";
-  }
-
-  /** The agent runs, or could not be started: only its own end is left open. */
-  attach(child: ChildProcess | undefined): void {
-    const fifo = this.#fifo;
-    if (fifo !== undefined) closeSync(fifo.writeFd);
-    const output = this.#target === 1 ? child?.stdout : child?.stderr;
-    const source =
-      fifo === undefined
-        ? output
-        : new Socket({ fd: fifo.readFd, readable: true, writable: false });
-    if (source === undefined || source === null) return;
+  /** The agent runs; to be called once. */
+  readFrom(source: Readable): void {
     this.#source = source;
-    this.#ended = this.#passOn(source);
+    this.#over = new Promise((resolve) => {
+      source.once("end", () => this.#target.end(resolve));
+      // Without an end it was destroyed.
+      source.once("close", () => source.readableEnded || resolve());
+    });
+    source.once("error", () => source.destroy());
+    source.on("data", this.#take);
   }
 
-  /** Resolves when the output is over, after `ms` at the latest: a daemon may hold it open for ever. */
-  async drain(ms: number): Promise<void> {
-    await Promise.race([this.#ended, sleep(ms)]);
+  /**
+   * The agent is over: resolves when its output has been passed on, after `ms` at the latest, because a
+   * daemon may hold the pipe open for ever and a reader may never read. What stands in the pipe is in the
+   * tail then, whoever reads.
+   */
+  async finish(ms: number): Promise<void> {
+    this.#unheldBytes = maxPipeBytes;
+    this.#source?.resume();
+    await Promise.race([this.#over, sleep(ms)]);
     this.#source?.destroy();
   }
 
-  #passOn(source: Readable): Promise<void> {
-    const out = openSink(this.#target);
-    return new Promise((resolve) => {
-      source.on("data", (chunk: Buffer) => {
-        this.#tail.push(chunk);
-        if (out.write(chunk)) return;
-        source.pause();
-        out.once("drain", () => source.resume());
-      });
-      // Nobody reads any more: the agent meets the same at its next write.
-      out.once("error", () => source.destroy());
-      source.once("error", () => source.destroy());
-      source.once("end", () => out.end(resolve));
-      source.once("close", resolve);
-    });
-  }
-}
+  readonly #take = (chunk: Buffer): void => {
+    this.#tail.push(chunk);
+    if (this.#isBroken || this.#target.write(chunk)) return;
+    this.#unheldBytes -= chunk.length;
+    if (this.#unheldBytes < 0) this.#source?.pause();
+  };
 
-interface Fifo {
-  readonly readFd: number;
-  readonly writeFd: number;
-}
-
-/** Made in the root, the one place that can surely be written, and unlinked at once. */
-function openFifo(rootFd: number): Fifo | undefined {
-  const name = `.fifo.${process.hrtime.bigint().toString(36)}`;
-  const path = `/proc/${String(process.pid)}/fd/${String(rootFd)}/${name}`;
-  const { error, status } = spawnSync("mkfifo", ["-m", "600", path], { stdio: "ignore" });
-  if (error !== undefined || status !== 0) return undefined;
-  try {
-    const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    return { readFd, writeFd: openSync(path, constants.O_WRONLY) };
-  } finally {
-    unlinkSync(path);
-  }
-}
-
-/**
- * Where the output goes on to, never blocking this process: a write that blocks would also hold up its exit. A
- * pipe is opened once more, so that it becomes non-blocking for nobody else; a socket cannot be.
- */
-function openSink(target: number): Writable {
-  const kind = fstatSync(target);
-  if (kind.isSocket()) return new Socket({ fd: target, readable: false, writable: true });
-  const path = atSelf(target);
-  if (kind.isFIFO()) {
-    const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
-    return new Socket({ fd, readable: false, writable: true });
-  }
-  // A file is gone on with, not written over.
-  return createWriteStream(path, { flags: "a" });
+  readonly #break = (error: Error): void => {
+    this.#isBroken = true;
+    if (errnoOf(error) === "EPIPE") this.#source?.destroy();
+    else this.#source?.resume();
+  };
 }

@@ -9,8 +9,8 @@ import { readSmallFile } from "./small-file.ts";
 const maxPathBytes = 4096;
 
 /**
- * The own folder's names from the root, `["review-loop_2", "judge"]`: from the environment, else from `.self` (WV-1). The folder must be there,
- * reached through folders alone. Throws `own_folder_missing`.
+ * The own folder's names from the root, `["review-loop_2", "judge"]`: from the environment, else from `.self`
+ * (WV-1). The folder must be there, reached through folders alone. Throws `own_folder_missing`.
  */
 export function findOwnFolder(
   rootFd: number,
@@ -36,7 +36,10 @@ export function findOwnFolder(
   return segments;
 }
 
-/** A path-only descriptor of a folder, reached name by name and never through a link. Throws the errno of the name that fails. */
+/**
+ * A path-only descriptor of a folder, reached name by name and never through a link. Throws the errno of the
+ * name that fails.
+ */
 export function openFolder(dirFd: number, segments: readonly string[]): number {
   const [first, ...rest] = segments;
   if (first === undefined) throw new RangeError("a folder has a name");

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { errnoOf } from "./entrypoint-error.ts";
 
 /**
- * Signals every member of a process group; 0 only asks. True where the group has members, zombies and those of another uid included.
- * `group` is the pid of its first process, at least 2: -1 would mean every process there is.
+ * Signals every member of a process group; 0 only asks. True where the group has members, zombies and those
+ * of another uid included. `group` is the pid of its first process, at least 2: -1 would mean every process
+ * there is.
  */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   return send(-group, signal);
@@ -28,8 +29,8 @@ function send(target: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 /**
- * True where a member of the group can still do something. `kill` cannot tell: it also finds zombies, which stay for ever where PID 1 does not
- * reap. A member that forks between two looks can be missed.
+ * True where a member of the group can still do something. `kill` cannot tell: it also finds zombies, which
+ * stay for ever where PID 1 does not reap. A member that forks between two looks can be missed.
  */
 export function isGroupAlive(group: number): boolean {
   if (!signalGroup(group, 0)) return false;

@@ -14,10 +14,11 @@ import { openFlags } from "./open-flags.ts";
 import { openFolder } from "./own-folder.ts";
 
 /**
- * Makes what the agent wrote readable for the sidecar's uid (WV-15): adds 0444 to files, 0555 to folders, as far as the pack would walk.
- * The agent's processes may still be there and swap names, so a mode is only ever changed through a descriptor whose type was looked at:
- * `O_PATH|O_NOFOLLOW` opens even a mode 0000 entry, and `chmod` on `/proc/self/fd/<n>` means that entry alone. Links are never followed, other
- * mounts never entered, dotfiles, which no pack takes, left as they are.
+ * Makes what the agent wrote readable for the sidecar's uid (WV-15): adds 0444 to files, 0555 to folders, as
+ * far as the pack would walk. The agent's processes may still be there and swap names, so a mode is only ever
+ * changed through a descriptor whose type was looked at: `O_PATH|O_NOFOLLOW` opens even a mode 0000 entry,
+ * and `chmod` on `/proc/self/fd/<n>` means that entry alone. Links are never followed, other mounts never
+ * entered, dotfiles, which no pack takes, left as they are.
  */
 
 const fileBits = 0o444;
@@ -30,7 +31,10 @@ export interface Readability {
   readonly truncated: boolean;
 }
 
-/** `segments` is the own folder from the root. Bounded by `maxEntries`, counted over all folders. Never throws: the agent owns this folder. */
+/**
+ * `segments` is the own folder from the root. Bounded by `maxEntries`, counted over all folders. Never
+ * throws: the agent owns this folder.
+ */
 export function makeReadable(
   rootFd: number,
   segments: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Every signal that the entrypoint passes on, caught from the first moment. What comes before the agent exists is held, so that none
- * is lost; TERM and INT are also counted, because they end the step (WV-15).
+ * Every signal that the entrypoint passes on, caught from the first moment. What comes before the agent
+ * exists is held, so that none is lost; TERM and INT are also counted, because they end the step (WV-15).
  */
 
 export const forwardedSignals = [
@@ -35,7 +35,10 @@ export class Signals {
   #terminatedBy: TerminationSignal | undefined;
   #terminatedAtMs: number | undefined;
 
-  /** Installs the handlers. On a terminal INT and QUIT are taken and nothing more: they end neither agent nor step. */
+  /**
+   * Installs the handlers. On a terminal INT and QUIT are taken and nothing more: they end neither agent nor
+   * step.
+   */
   constructor(source: SignalSource, { onTerminal }: { readonly onTerminal: boolean }) {
     for (const signal of forwardedSignals) {
       const isKeyboards = onTerminal && fromTheKeyboard.has(signal);

@@ -4,8 +4,8 @@ import { at } from "../contract/at.ts";
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
- * The bytes of a regular file right under a folder, at most `maxBytes`; undefined where it is missing, larger, a link, or no file at all.
- * Never blocks, whatever stands under the name.
+ * The bytes of a regular file right under a folder, at most `maxBytes`; undefined where it is missing,
+ * larger, a link, or no file at all. Never blocks, whatever stands under the name.
  */
 export function readSmallFile(dirFd: number, name: string, maxBytes: number): Buffer | undefined {
   let fd: number;

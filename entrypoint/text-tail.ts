@@ -1,37 +1,55 @@
-/** The last bytes of an output, in bounded memory, as valid UTF-8 of at most `maxBytes`. */
+/**
+ * The last bytes of an output as valid UTF-8 of at most `maxBytes`. Holds no more than about twice that,
+ * whatever goes through and however small the pieces are.
+ */
 export class TextTail {
   readonly #maxBytes: number;
-  #chunks: Buffer[] = [];
+  /** The end of the output, from 0 to `#size`; grows as long as it must. */
+  #kept = Buffer.alloc(0);
   #size = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
 
+  /** Takes a copy. */
   push(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
-    // Merged only once in a while: output may come in very small pieces.
-    if (this.#size > 2 * this.#maxBytes + minSlackBytes) this.#trim();
+    const news = this.#lastOf(chunk);
+    this.#makeRoom(news.length);
+    news.copy(this.#kept, this.#size);
+    this.#size += news.length;
   }
 
-  /** Cut at a code point; bytes that are no UTF-8 come replaced. */
+  /** Begins at a character, not inside one; bytes that are no UTF-8 come replaced. */
   bytes(): Buffer {
-    this.#trim();
-    const text = cutBehind(Buffer.concat(this.#chunks), this.#maxBytes).toString("utf8");
+    const text = cutBehind(this.#kept.subarray(0, this.#size), this.#maxBytes).toString("utf8");
     // A replacement has three bytes and may stand for one.
     return cutBehind(Buffer.from(text), this.#maxBytes);
   }
 
-  #trim(): void {
-    // Four bytes more, so that the cut can look for the beginning of a character.
-    const kept = Buffer.concat(this.#chunks).subarray(-(this.#maxBytes + 4));
-    this.#chunks = [Buffer.from(kept)];
-    this.#size = kept.length;
+  #makeRoom(bytes: number): void {
+    const needed = this.#size + bytes;
+    if (needed <= this.#kept.length) return;
+    const old = this.#lastOf(this.#kept.subarray(0, this.#size));
+    const largest = 2 * (this.#maxBytes + 1);
+    if (this.#kept.length === largest) {
+      this.#kept.copyWithin(0, this.#size - old.length, this.#size);
+    } else {
+      const size = Math.min(Math.max(needed, 2 * this.#kept.length, firstBytes), largest);
+      const larger = Buffer.allocUnsafeSlow(size);
+      old.copy(larger);
+      this.#kept = larger;
+    }
+    this.#size = old.length;
+  }
+
+  /** One byte more than will be given: it shows that there was something before. */
+  #lastOf(bytes: Buffer): Buffer {
+    return bytes.subarray(-(this.#maxBytes + 1));
   }
 }
 
-const minSlackBytes = 65_536;
+const firstBytes = 4096;
 
 /** The last `maxBytes` at most, not beginning inside a character. */
 function cutBehind(bytes: Buffer, maxBytes: number): Buffer {

@@ -6,8 +6,8 @@ import { EntrypointError, errnoOf } from "./entrypoint-error.ts";
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_RDONLY, O_WRONLY } = constants;
 
 /**
- * Opens the variables folder; every name under it is then reached through this descriptor. Throws `no_variables` where it is no folder,
- * `volume_unusable` without `/proc`.
+ * Opens the variables folder; every name under it is then reached through this descriptor. Throws
+ * `no_variables` where it is no folder, `volume_unusable` without `/proc`.
  */
 export function openRoot(root: string): number {
   let rootFd: number;
@@ -26,7 +26,10 @@ export function openRoot(root: string): number {
   return rootFd;
 }
 
-/** Makes `.started` (WV-1); one that stands, from a container that was restarted, stays. Throws `volume_unusable`. */
+/**
+ * Makes `.started` (WV-1); one that stands, from a container that was restarted, stays. Throws
+ * `volume_unusable`.
+ */
 export function signStart(rootFd: number): void {
   try {
     closeSync(openSync(at(rootFd, rootFiles.started), O_WRONLY | O_CREAT | O_EXCL, 0o644));

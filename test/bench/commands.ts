@@ -2,12 +2,13 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { benchEntrypoint } from "./entrypoint.ts";
 import { medianRatio, type Figure } from "./ratio.ts";
 
 const agent = resolve("dist", "agent", "lib");
 const floor = "node -e 0";
 
-/** Start-up of what agents call, against a bare Node of the same version. */
+/** Start-up of what agents call and run under, against a bare Node of the same version. */
 export async function benchCommands(): Promise<Figure[]> {
   const root = mkdtempSync(join(tmpdir(), "wfvar-bench-"));
   const self = join(root, "judge");
@@ -28,6 +29,7 @@ export async function benchCommands(): Promise<Figure[]> {
     return [
       { name: "wfvar get", ratio: get, floor },
       { name: "entrypoint -- true, start to end", ratio: whole, floor },
+      ...(await benchEntrypoint()),
     ];
   } finally {
     rmSync(root, { recursive: true });

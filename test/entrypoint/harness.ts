@@ -14,7 +14,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { type Marker, parseMarker } from "../../contract/marker.ts";
 
-/** A variables folder as prefill leaves it, for the step `judge`, and an empty folder of hooks. Gone after the test. */
+/**
+ * A variables folder as prefill leaves it, for the step `judge`, and an empty folder of hooks. Gone after the
+ * test.
+ */
 export interface StepFolder {
   /** Everything of this test; what is here and not under `root` is outside. */
   readonly base: string;

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -9,7 +10,6 @@ import {
   readMarker,
   type StepFolder,
 } from "./harness.ts";
-import { readFileSync } from "node:fs";
 
 const onTerminal = join(import.meta.dirname, "fixtures", "on-terminal.py");
 
@@ -32,7 +32,10 @@ function type(step: StepFolder, script: string, ...pairs: readonly string[]) {
   return { status, stdout };
 }
 
-describe("on a terminal, as with `docker run -it` (WV-15)", () => {
+/** The pseudo-terminal is Python's `pty`. */
+const hasPty = spawnSync("python3", ["-c", "import pty"]).status === 0;
+
+describe.runIf(hasPty)("on a terminal, as with `docker run -it` (WV-15)", () => {
   it("Ctrl-C reaches the agent once, and does not end one that lives on", () => {
     const step = makeStepFolder();
     const script = `trap 'n=$((n+1)); echo "interrupt $n"' INT; echo ready; read a; read b; echo "read $b"; exit 5`;
@@ -59,6 +62,20 @@ describe("on a terminal, as with `docker run -it` (WV-15)", () => {
       "yes=hello\\n",
     );
     expect([status, stdout.includes("got hello")]).toEqual([0, true]);
+  });
+
+  it("no response is captured: the agent keeps the terminal, and one line says so", () => {
+    const step = makeStepFolder();
+    const argv = [onTerminal, "--", process.execPath, mainFile, "--capture-response", "--"];
+    const { status, stdout } = spawnSync("python3", [...argv, "sh", "-c", "test -t 1 && exit 3"], {
+      env: environment(step),
+      encoding: "utf8",
+    });
+    expect([status, stdout]).toEqual([
+      3,
+      "entrypoint: warning: the response is not captured: the agent has the terminal\r\n",
+    ]);
+    expect(readdirSync(step.own)).toEqual([]);
   });
 
   it("TERM goes to the agent alone, and what it left behind is left alone", async () => {

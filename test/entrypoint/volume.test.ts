@@ -1,8 +1,21 @@
-import { existsSync, mkdirSync, rmSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  rmdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { version } from "../../contract/version.ts";
-import { makeStepFolder, readMarker, run, shell, type StepFolder } from "./harness.ts";
+import { mainFile, makeStepFolder, readMarker, run, shell, type StepFolder } from "./harness.ts";
+
+const mount = ["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"];
+const canMount = spawnSync("unshare", mount).status === 0;
 
 describe("the volume (WV-1, WV-15)", () => {
   it("`.started` stands before the agent, and one that stands already is no hindrance", async () => {
@@ -34,6 +47,27 @@ describe("the volume (WV-1, WV-15)", () => {
       );
     },
   );
+
+  it.skipIf(!canMount)(
+    "on a volume that is read-only no agent runs: 125 and one line that says so",
+    async () => {
+      const step = makeStepFolder();
+      const readOnly =
+        'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$@"';
+      const inside = ["-Urm", "sh", "-c", readOnly, step.root, process.execPath, mainFile];
+      const ended = await run(step, shell("echo ran"), { launcher: ["unshare", ...inside] });
+      expect(ended).toMatchObject({ code: 125, stdout: "" });
+      expect(ended.stderr).toMatch(/^entrypoint: volume_unusable: [^\n]*EROFS\n$/);
+      expect(readdirSync(step.root).toSorted()).toEqual([".self", "judge"]);
+    },
+  );
+
+  it("an own folder that is closed to writing is the agent's affair: its exit code, and a marker", async () => {
+    const step = makeStepFolder();
+    chmodSync(step.own, 0o555);
+    expect((await run(step, shell("exit 4"))).code).toBe(4);
+    expect(readMarker(step)).toMatchObject({ outcome: "failed", exit_code: 4 });
+  });
 
   it.each<[string, (step: StepFolder) => void, string | undefined]>([
     ["is missing", ({ own }) => rmdirSync(own), undefined],
@@ -119,7 +153,12 @@ describe("a call that makes no sense (WV-15)", () => {
 
   it.each([
     ["--version", `${version}\n`],
-    ["--help", expect.stringMatching(/--agent-grace[^]*--finalize-dir[^]*--finalize-timeout/)],
+    [
+      "--help",
+      expect.stringMatching(
+        /--agent-grace[^]*--finalize-dir[^]*--finalize-timeout[^]*--capture-response[^]*tini/,
+      ),
+    ],
   ])("%s answers, and touches no folder", async (flag, answer) => {
     const step = makeStepFolder();
     expect(await run(step, [], { args: [flag] })).toMatchObject({ code: 0, stdout: answer });

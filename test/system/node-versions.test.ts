@@ -1,6 +1,8 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseMarker } from "../../contract/marker.ts";
 import { dist } from "../support/dist.ts";
@@ -77,14 +79,81 @@ describe.each([18, 20, 22, 24, 26])("what goes into agent images, on Node %d", (
     expect(readFileSync(join(root, "judge/COPY"), "utf8")).toBe("u-1");
   });
 
-  it("runs an agent under the entrypoint and leaves its marker", () => {
-    const { root, env } = step();
-    const argv = ["--", "sh", "-c", "exit 3"];
-    const { status } = spawnSync(join(dist, "agent", "bin", "entrypoint"), argv, { env });
-    expect(status).toBe(3);
-    expect(parseMarker(readFileSync(join(root, ".done")))).toMatchObject({
-      outcome: "failed",
-      exit_code: 3,
+  describe("runs an agent under the entrypoint (WV-15)", () => {
+    const entrypoint = join(dist, "agent", "bin", "entrypoint");
+    const markerOf = (root: string) => parseMarker(readFileSync(join(root, ".done")));
+
+    it.each([
+      ["exits", ["sh", "-c", "exit 3"], 3, null],
+      ["is killed", ["sh", "-c", "kill -KILL $$"], 137, "SIGKILL"],
+      ["is missing", ["no-such-command-anywhere"], 127, null],
+      ["is a folder", ["/usr"], 126, null],
+    ])("that %s, and leaves its marker", (_, command, code, signal) => {
+      const { root, env } = step();
+      expect(spawnSync(entrypoint, ["--", ...command], { env }).status).toBe(code);
+      expect(markerOf(root)).toMatchObject({ outcome: "failed", exit_code: code, signal });
+    });
+
+    it("with its own NODE_OPTIONS, hooks after it, and files that it closed opened", () => {
+      const { root, env } = step();
+      const hooks = tempFolder();
+      writeFileSync(join(hooks, "10-look"), '#!/bin/sh\necho "$WFVAR_EXIT_CODE"\n', {
+        mode: 0o755,
+      });
+      const script = 'umask 077; echo secret > "$WORKFLOW_VARIABLES_SELF/X"; echo "$NODE_OPTIONS"';
+      const { stdout, stderr } = spawnSync(
+        entrypoint,
+        ["--finalize-dir", hooks, "--", "sh", "-c", script],
+        { env: { ...env, NODE_OPTIONS: "--inspect-brk=0" }, encoding: "utf8" },
+      );
+      expect([stdout, stderr]).toEqual(["--inspect-brk=0\n", "0\n"]);
+      expect(statSync(join(root, "judge", "X")).mode & 0o777).toBe(0o644);
+      expect(markerOf(root)?.finalize).toEqual({ status: "succeeded", failed: [] });
+    });
+
+    it("that ignores TERM and leaves a child behind: both are killed after the grace", async () => {
+      const { root, env } = step();
+      const own = join(root, "judge");
+      const script = `trap '' TERM; sleep 60 & echo $! > "${own}/.pid"; while :; do sleep 0.05; done`;
+      const argv = ["--agent-grace", "300ms", "--", "sh", "-c", script];
+      const child = spawn(entrypoint, argv, { env, stdio: "ignore" });
+      const exited = once(child, "exit");
+      while (!existsSync(join(own, ".pid"))) await delay(20);
+      child.kill("SIGTERM");
+      expect(await exited).toEqual([137, null]);
+      expect(markerOf(root)).toMatchObject({ outcome: "terminated", signal: "SIGKILL" });
+      const left = readFileSync(join(own, ".pid"), "utf8").trim();
+      expect(existsSync(`/proc/${left}`) && isRunning(left)).toBe(false);
+    });
+
+    // Each kind of descriptor goes another way through Node.
+    it.each([
+      ["a socket", 'exec "$0" "$@"'],
+      ["a pipe", '"$0" "$@" | cat'],
+      [
+        "a file",
+        '"$0" "$@" > "$WORKFLOW_VARIABLES_ROOT/.out"; cat "$WORKFLOW_VARIABLES_ROOT/.out"',
+      ],
+    ])("whose response is captured and passed on to %s", (_, script) => {
+      const { root, env } = step();
+      const agent = "seq 1 20000; echo end > /dev/stdout; echo so >&2";
+      const { stdout, stderr } = spawnSync(
+        "/bin/sh",
+        ["-c", script, entrypoint, "--capture-response", "--", "sh", "-c", agent],
+        { env, encoding: "utf8" },
+      );
+      expect(stdout.endsWith("\n20000\nend\n")).toBe(true);
+      expect(readFileSync(join(root, "judge", "RESPONSE"), "utf8")).toBe(stdout);
+      expect([stderr, readFileSync(join(root, "judge", "FAILURE"), "utf8")]).toEqual([
+        "so\n",
+        "so\n",
+      ]);
+      expect(markerOf(root)).toMatchObject({ outcome: "succeeded" });
     });
   });
 });
+
+/** False for a zombie too. */
+function isRunning(pid: string): boolean {
+  return !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+}

@@ -6,8 +6,10 @@ import { readSmallFile } from "./small-file.ts";
 
 const maxStepFileBytes = 1024 ** 2;
 
-/** The limits as `.step` gives them, else the defaults (WV-5). Read before the agent could have written them. */
-export function readLimits(rootFd: number): Limits {
+/**
+ * The limits as `.step` gives them, else the defaults (WV-5). Read before the agent could have written them.
+ */
+export function readStepLimits(rootFd: number): Limits {
   const bytes = readSmallFile(rootFd, rootFiles.step, maxStepFileBytes);
   const json = bytes === undefined ? undefined : parseJsonObject(bytes);
   return json === undefined ? defaultLimits : parseStepLimits(json);
