@@ -22,7 +22,13 @@ const shared = {
   legalComments: "linked",
 } satisfies BuildOptions;
 
-function agentFile(entry: string, outfile: string, format: "cjs" | "esm"): BuildOptions {
+/** The library and the entrypoint keep their names, for whoever reads a stack trace. */
+function agentFile(
+  entry: string,
+  outfile: string,
+  format: "cjs" | "esm",
+  options: BuildOptions = {},
+): BuildOptions {
   return {
     ...shared,
     entryPoints: [entry],
@@ -30,7 +36,14 @@ function agentFile(entry: string, outfile: string, format: "cjs" | "esm"): Build
     format,
     target: agentTarget,
     minifySyntax: true,
+    minifyWhitespace: true,
+    ...options,
   };
+}
+
+/** A command starts anew for every call: what it loads is kept small. */
+function command(entry: string, outfile: string): BuildOptions {
+  return agentFile(entry, outfile, "cjs", { minify: true });
 }
 
 function service(name: "sidecar" | "controlplane", options: BuildOptions = {}): BuildOptions {
@@ -51,7 +64,10 @@ function service(name: "sidecar" | "controlplane", options: BuildOptions = {}): 
 const bundles: readonly BuildOptions[] = [
   agentFile("helper/index.ts", "variables/index.mjs", "esm"),
   agentFile("helper/index.ts", "variables/index.cjs", "cjs"),
-  agentFile("helper/main.ts", "lib/wfvar.cjs", "cjs"),
+  command("helper/main.ts", "lib/wfvar.cjs"),
+  command("helper/late/check.ts", "lib/check.cjs"),
+  command("helper/late/brief.ts", "lib/brief.cjs"),
+  command("helper/late/mcp.ts", "lib/mcp.cjs"),
   agentFile("entrypoint/main.ts", "lib/entrypoint.cjs", "cjs"),
   service("sidecar", {
     alias: {
@@ -67,7 +83,13 @@ const variablesPackage = {
   name: "variables",
   private: true,
   main: "./index.cjs",
-  exports: { ".": { import: "./index.mjs", require: "./index.cjs" } },
+  types: "./index.d.ts",
+  exports: {
+    ".": {
+      import: { types: "./index.d.mts", default: "./index.mjs" },
+      require: { types: "./index.d.ts", default: "./index.cjs" },
+    },
+  },
 };
 
 await rm("dist", { recursive: true, force: true });
@@ -76,6 +98,13 @@ await mkdir("dist/agent/bin", { recursive: true });
 await Promise.all([
   cp("helper/bin/wfvar", "dist/agent/bin/wfvar"),
   cp("entrypoint/bin/entrypoint", "dist/agent/bin/entrypoint"),
+  cp("helper/python/variables", "dist/agent/variables", {
+    recursive: true,
+    filter: (file) => !file.includes("__pycache__"),
+  }),
+  // Under both names: for the folder, and for the file `index.mjs`, beside which TypeScript looks for its own.
+  cp("helper/variables.d.ts", "dist/agent/variables/index.d.ts"),
+  cp("helper/variables.d.ts", "dist/agent/variables/index.d.mts"),
   writeFile("dist/agent/variables/package.json", `${JSON.stringify(variablesPackage, null, 2)}\n`),
   writeFile(
     "dist/meta.json",

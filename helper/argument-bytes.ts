@@ -1,5 +1,5 @@
 import type { CommandIo } from "./command.ts";
-import { encodeValue } from "./value.ts";
+import { encodeValue, isUtf8 } from "./value.ts";
 import { VariablesError } from "./variables-error.ts";
 
 /**
@@ -14,13 +14,4 @@ export function argumentBytes(argument: string, io: Pick<CommandIo, "rawArgument
     );
   }
   return encodeValue(argument);
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,49 +1,54 @@
-import { escapeText } from "../contract/escape.ts";
+import { suggest } from "../contract/nearest-name.ts";
 import { version } from "../contract/version.ts";
-import type { Command, CommandIo } from "./command.ts";
+import type { CommandIo, ListedCommand } from "./command.ts";
 import { get } from "./commands/get.ts";
 import { list } from "./commands/list.ts";
 import { path } from "./commands/path.ts";
 import { set } from "./commands/set.ts";
-import { exitCodes } from "./exit-codes.ts";
-import { readWords, usage } from "./read-words.ts";
-import { toVariablesError } from "./variables-error.ts";
+import { unset } from "./commands/unset.ts";
+import { lateCommands, type LateCommand } from "./late/late-command.ts";
+import { usage } from "./read-words.ts";
+import { reporting, runCommand } from "./run-command.ts";
 
-const commands: ReadonlyMap<string, Command> = new Map(Object.entries({ get, set, list, path }));
+const commands: ReadonlyMap<string, ListedCommand> = new Map(
+  Object.entries({ get, set, unset, list, path }),
+);
 
 /**
- * `wfvar` (WV-14): runs the command that the arguments after the program's name give, and returns the exit code. Every failure is one
- * line on stderr, `wfvar: <code>: <what, which, limit, what to do>`, and never holds a value.
+ * `wfvar` (WV-14): runs the command that the arguments after the program's name give, and returns the exit
+ * code. `load` gives a command that has its own bundle. Failures are reported as `reporting` does.
  */
-export function runCli(argv: readonly string[], io: CommandIo): number {
-  try {
-    run(argv, io);
-    return 0;
-  } catch (error) {
-    const { code, message } = toVariablesError(error);
-    io.writeError(`wfvar: ${code}: ${escapeText(message)}`);
-    return exitCodes[code];
-  }
+export function runCli(
+  argv: readonly string[],
+  io: CommandIo,
+  load: (name: string) => LateCommand,
+): number {
+  return reporting(io, () => {
+    const [name, ...rest] = argv;
+    if (name === undefined) throw usage("no command");
+    if (name === "--help" || name === "--version") {
+      if (rest.length > 0) throw usage(`${name} stands alone`);
+      io.writeOut(name === "--help" ? overview() : `wfvar ${version}\n`);
+      return 0;
+    }
+    const command = commands.get(name);
+    if (command !== undefined) return runCommand(name, command, rest, io);
+    if (lateCommands.has(name)) return load(name).run(rest, io);
+    throw unknown(name);
+  });
 }
 
-function run([name, ...rest]: readonly string[], io: CommandIo): void {
-  if (name === undefined) throw usage("no command");
-  if (name === "--help" || name === "--version") {
-    if (rest.length > 0) throw usage(`${name} stands alone`);
-    io.writeOut(name === "--help" ? overview() : `wfvar ${version}\n`);
-    return;
-  }
-  const command = commands.get(name);
-  if (command === undefined) {
-    throw usage(`unknown command; the commands are ${[...commands.keys()].join(", ")}`);
-  }
-  const words = readWords(name, rest, command.syntax);
-  if (words === undefined) io.writeOut(command.help);
-  else command.run(words, io);
+function unknown(name: string): Error {
+  const names = [...commands.keys(), ...lateCommands.keys()];
+  const nearest = suggest(name, [...names, "--help", "--version"]);
+  return usage(`unknown command${nearest}; the commands are ${names.join(", ")}`);
 }
 
 function overview(): string {
-  const lines = [...commands].map(([name, { summary }]) => `  ${name.padEnd(8)} ${summary}`);
+  const summaries = [...commands].map(([name, { summary }]) => [name, summary] as const);
+  const lines = [...summaries, ...lateCommands].map(
+    ([name, summary]) => `  ${name.padEnd(8)} ${summary}`,
+  );
   return `Usage: wfvar COMMAND [ARGUMENTS]
 
 Reads the variables that the run and earlier steps left under /variables, and writes this step's own.

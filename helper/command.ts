@@ -16,13 +16,16 @@ export interface CommandIo {
 }
 
 export interface Command {
-  /** One line for `wfvar --help`. */
-  readonly summary: string;
   /** All of `wfvar <command> --help`. */
   readonly help: string;
   readonly syntax: Syntax;
-  /** Throws VariablesError, whose code decides the exit code. */
-  run(words: Words, io: CommandIo): void;
+  /** Gives the exit code; throws VariablesError, whose code decides it. */
+  run(words: Words, io: CommandIo): number;
+}
+
+export interface ListedCommand extends Command {
+  /** One line for `wfvar --help`. */
+  readonly summary: string;
 }
 
 export interface Syntax {

@@ -40,16 +40,26 @@ export function openFolder(path: string): number | Refusal {
 
 /** Opens a folder in a folder, if it is on the given mount; the caller closes it. */
 export function openFolderAt(dirFd: number, name: string, mount: MountId): number | Refusal {
-  const fd = refusing(folderRefusals, () => openSync(at(dirFd, name), folderFlags));
+  const fd = refusing(folderRefusals, () => openPlainFolder(dirFd, name));
   if (typeof fd !== "number") return fd;
   return keepIf(fd, () => mountOf(fd) === mount) ?? "unsafe";
 }
 
 /** Opens a regular file in a folder; the caller closes it. */
 export function openFileAt(dirFd: number, name: string): number | Refusal {
-  const fd = refusing(fileRefusals, () => openSync(at(dirFd, name), fileFlags));
+  const fd = refusing(fileRefusals, () => openAnything(dirFd, name));
   if (typeof fd !== "number") return fd;
   return keepIf(fd, () => fstatSync(fd).isFile()) ?? "unsafe";
+}
+
+/** Opens a folder in a folder, on whatever mount; the caller closes it. Throws the kernel's own error. */
+export function openPlainFolder(dirFd: number, name: string): number {
+  return openSync(at(dirFd, name), folderFlags);
+}
+
+/** Opens what is no link, whatever else it is, and never blocks; the caller asks `fstat` what came. Throws the kernel's own error. */
+export function openAnything(dirFd: number, name: string): number {
+  return openSync(at(dirFd, name), fileFlags);
 }
 
 /** Throws `unsafe_path` without `/proc`: then no path below a descriptor would resolve, and every value would look absent. */

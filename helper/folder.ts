@@ -47,7 +47,12 @@ export class Folder {
   /** What its entries are, by the rules of its kind. Throws the budget's error past its limit. */
   list(budget: EntryBudget): FolderVerdict<number> {
     const entries: Entry[] = [];
-    for (const fd of this.fds) listInto(entries, fd, budget);
+    for (const fd of this.fds) {
+      for (const { name, type } of listEntries(fd)) {
+        budget.spend();
+        entries.push({ name, type, origin: fd });
+      }
+    }
     return this.kind === "workflow"
       ? judgeWorkflowFolder(entries)
       : judgeFolder(entries, this.depth);
@@ -83,13 +88,15 @@ export function nameOf(name: Uint8Array): string {
   return Buffer.from(name).toString("latin1");
 }
 
-function listInto(entries: Entry[], fd: number, budget: EntryBudget): void {
+/** The entries of an open folder, their names as bytes, streamed: memory stays small for any number of them. */
+export function* listEntries(
+  fd: number,
+): Generator<{ readonly name: Buffer; readonly type: EntryType }, void, undefined> {
   // latin1 keeps each byte of a name as one character.
   const dir = opendirSync(atSelf(fd), { encoding: "latin1", bufferSize: 256 });
   try {
     for (let dirent = dir.readSync(); dirent !== null; dirent = dir.readSync()) {
-      budget.spend();
-      entries.push({ name: Buffer.from(dirent.name, "latin1"), type: typeOf(dirent), origin: fd });
+      yield { name: Buffer.from(dirent.name, "latin1"), type: typeOf(dirent) };
     }
   } finally {
     dir.closeSync();

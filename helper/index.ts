@@ -1,5 +1,5 @@
 import { listKeys } from "./keys.ts";
-import { loadValue } from "./load.ts";
+import { findValue, loadValue } from "./load.ts";
 import { saveValue } from "./save.ts";
 import type { Env } from "./step.ts";
 import { encodeValue } from "./value.ts";
@@ -20,13 +20,8 @@ export { VariablesError };
  */
 export function load(key: string, defaultValue?: string): string {
   mustBeText(key, "invalid_key", "the key");
-  try {
-    return loadValue(environment(), key).text;
-  } catch (error) {
-    const isAbsent = error instanceof VariablesError && error.code === "not_found";
-    if (isAbsent && defaultValue !== undefined) return defaultValue;
-    throw error;
-  }
+  if (defaultValue === undefined) return loadValue(environment(), key).text;
+  return findValue(environment(), key)?.text ?? defaultValue;
 }
 
 /**

@@ -1,8 +1,8 @@
-import type { FolderVerdict } from "../contract/folder-rules.ts";
-import { foldNameBytes } from "../contract/key.ts";
 import { leafShadowsFolder } from "../contract/layout.ts";
 import { EntryBudget } from "./entry-budget.ts";
+import { filesNamed, isOddNamed } from "./files-named.ts";
 import { nameOf, type Entry, type Folder } from "./folder.ts";
+import { inTheWay } from "./in-the-way.ts";
 import { fullKey } from "./own-prefix.ts";
 import type { Step } from "./step.ts";
 import { VariablesError } from "./variables-error.ts";
@@ -49,9 +49,7 @@ function descend(folder: Folder, segments: readonly string[], search: Search): v
   const folders = verdict.folders.get(segment) ?? [];
   const [same, rivals] = rest.length === 0 ? [files, folders] : [folders, files];
   if (leafShadowsFolder(segment) && rivals.length > 0) throw nameTaken(search.key, segment);
-  if (same.length === 0 && verdict.skipped.some(({ entry }) => folds(entry, segment))) {
-    throw inTheWay(search.key, segment);
-  }
+  if (same.length === 0 && isOddNamed(verdict, segment)) throw inTheWay(search.key, segment);
   const leaf = rest.at(-1);
   if (leaf === undefined) {
     const name = freeName(folder, [segment.toUpperCase(), segment], rivals);
@@ -73,21 +71,6 @@ function descend(folder: Folder, segments: readonly string[], search: Search): v
   }
 }
 
-/** Every file that folds to the segment, in one order for all writers: two of them must not each remove the other's. */
-function filesNamed(verdict: FolderVerdict<number>, segment: string): Entry[] {
-  const alone = verdict.leaves.get(segment);
-  if (alone !== undefined) return [alone];
-  const collided = verdict.invalid.filter(
-    (entry) => entry.type === "file" && folds(entry, segment),
-  );
-  collided.sort((a, b) => Buffer.compare(a.name, b.name));
-  return collided;
-}
-
-function folds(entry: Entry, segment: string): boolean {
-  return foldNameBytes(entry.name) === segment;
-}
-
 /** The first name that no rival has in the very folder where it would be made. */
 function freeName(
   { fds: [fd] }: Folder,
@@ -104,14 +87,6 @@ function nameTaken(key: string, segment: string): VariablesError {
   return new VariablesError(
     "invalid_key",
     `${key} needs a file and a folder that are both named ${segment}, and no letter case tells them apart: choose another name`,
-    { key },
-  );
-}
-
-function inTheWay(key: string, segment: string): VariablesError {
-  return new VariablesError(
-    "unsafe_path",
-    `on the way to ${key}, ${segment} is a link, a pipe, a device, another mount or a closed folder, and is never gone into: remove it`,
     { key },
   );
 }

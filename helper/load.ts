@@ -1,4 +1,5 @@
-import { fstatSync } from "node:fs";
+import { fstatSync, readlinkSync } from "node:fs";
+import { atSelf } from "../contract/at.ts";
 import { maxSegments } from "../contract/key.ts";
 import { workflowFolder } from "../contract/layout.ts";
 import { checkedKey } from "./checked-key.ts";
@@ -8,8 +9,10 @@ import { findLeaf } from "./find-leaf.ts";
 import type { Folder } from "./folder.ts";
 import { withoutOwnPrefix } from "./own-prefix.ts";
 import { withStep, type Env, type Step } from "./step.ts";
+import { suggestKey } from "./suggest-key.ts";
 import { checkSize, decodeValue } from "./value.ts";
 import { VariablesError } from "./variables-error.ts";
+import { visibleKeys } from "./visible.ts";
 
 export interface Value {
   /** Exactly as they stand in the file. */
@@ -18,17 +21,45 @@ export interface Value {
 }
 
 /**
- * A variable's value (WV-4, WV-13), at most the step's limit. Throws VariablesError: `not_found` where no file has that key,
- * `ambiguous_key`, `value_too_large`, `invalid_value`, `unsafe_path` where only a link or the like has it, and what `withStep` throws.
+ * A variable's value (WV-4, WV-13), at most the step's limit. Throws VariablesError: `not_found` where no file has
+ * that key, `ambiguous_key`, `value_too_large`, `invalid_value`, `unsafe_path` where only a link or the like has
+ * it, and what `withStep` throws.
  */
 export function loadValue(env: Env, key: string): Value {
+  return look(env, key, readValue, refuseAbsent);
+}
+
+/** As `loadValue`, but undefined where no file has that key. */
+export function findValue(env: Env, key: string): Value | undefined {
+  return look(env, key, readValue, () => undefined);
+}
+
+export interface LocatedValue extends Value {
+  /** Path of its file when it was read, for whoever opens it with other tools. */
+  readonly path: string;
+}
+
+/** As `loadValue`, and says where the value stands. */
+export function locateValue(env: Env, key: string): LocatedValue {
+  return look(env, key, readLocated, refuseAbsent);
+}
+
+/** `limit` in bytes. */
+type Read<T> = (fd: number, name: string, limit: number) => T;
+
+function look<T, A>(
+  env: Env,
+  key: string,
+  read: Read<T>,
+  whenAbsent: (segments: readonly string[], step: Step) => A,
+): T | A {
   const segments = checkedKey(key);
   const name = segments.join(".");
   return withStep(env, (step) => {
     let isUnsafe = false;
     for (const { folder, path, budget } of placesOf(segments, step)) {
       const found = findLeaf(folder, path, budget, (fd) =>
-        readValue(fd, name, step.limits.max_value_bytes),
+        read(fd, name, step.limits.max_value_bytes),
       );
       if (found.status === "found") return found.value;
       if (found.status === "ambiguous") {
@@ -47,12 +78,19 @@ export function loadValue(env: Env, key: string): Value {
         { key: name },
       );
     }
-    throw new VariablesError(
-      "not_found",
-      `no variable ${name} is visible to step ${step.path.text}: list the keys to see which are`,
-      { key: name },
-    );
+    return whenAbsent(segments, step);
   });
+}
+
+function refuseAbsent(segments: readonly string[], step: Step): never {
+  const name = segments.join(".");
+  const advice =
+    suggestKey(segments, () => visibleKeys(step)) ?? ": list the keys to see which are";
+  throw new VariablesError(
+    "not_found",
+    `no variable ${name} is visible to step ${step.path.text}${advice}`,
+    { key: name },
+  );
 }
 
 interface Place {
@@ -84,4 +122,8 @@ function readValue(fd: number, key: string, limit: number): Value {
   // It may have grown meanwhile.
   checkSize(bytes.length, limit, key);
   return { bytes, text: decodeValue(bytes, key) };
+}
+
+function readLocated(fd: number, key: string, limit: number): LocatedValue {
+  return { ...readValue(fd, key, limit), path: readlinkSync(atSelf(fd)) };
 }

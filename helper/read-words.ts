@@ -1,3 +1,4 @@
+import { suggest } from "../contract/nearest-name.ts";
 import type { Syntax, Words } from "./command.ts";
 import { VariablesError } from "./variables-error.ts";
 
@@ -27,7 +28,7 @@ export function readWords(
     } else if (!word.startsWith("-") || words.length >= (syntax.literalFrom ?? Infinity)) {
       words.push(word);
     } else if (word === "--help") return undefined;
-    else throw usage("unknown flag", name);
+    else throw unknownFlag(word, name, syntax);
   }
   if (words.length < syntax.minWords) throw usage("a word is missing", name);
   if (words.length > syntax.maxWords) {
@@ -37,6 +38,19 @@ export function readWords(
     );
   }
   return { words, flags };
+}
+
+function unknownFlag(word: string, name: string, { flags }: Syntax): VariablesError {
+  const [flag = ""] = word.split("=", 1);
+  if (flag !== word && Object.hasOwn(flags, flag)) {
+    return usage(
+      flags[flag] === "alone"
+        ? `${flag} stands alone, without =`
+        : `write ${flag} and what belongs to it as two words, without =`,
+      name,
+    );
+  }
+  return usage(`unknown flag${suggest(word, [...Object.keys(flags), "--help"])}`, name);
 }
 
 /** The error for a command line that makes no sense; says where help is. */

@@ -1,8 +1,9 @@
-import { constants, fchmodSync, mkdirSync, openSync, renameSync, unlinkSync } from "node:fs";
+import { constants, fchmodSync, mkdirSync, openSync, renameSync } from "node:fs";
 import { at } from "../contract/at.ts";
 import { openFolderAt, withFd, type MountId } from "./descriptors.ts";
 import { nameOf } from "./folder.ts";
 import type { LeafPlace } from "./leaf-place.ts";
+import { unlinkIfThere } from "./unlink-if-there.ts";
 import { errnoOf, VariablesError } from "./variables-error.ts";
 import { writeAll } from "./write-all.ts";
 
@@ -88,13 +89,5 @@ function createTemporary(dirFd: number): { readonly name: string; readonly fd: n
     } catch (error) {
       if (errnoOf(error) !== "EEXIST" || n === maxTemporaries) throw error;
     }
-  }
-}
-
-function unlinkIfThere(dirFd: number, name: string): void {
-  try {
-    unlinkSync(at(dirFd, name));
-  } catch (error) {
-    if (errnoOf(error) !== "ENOENT") throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { parseJsonObject } from "../contract/json.ts";
+import { parseJsonObject, type JsonObject } from "../contract/json.ts";
 import type { StepPath } from "../contract/ids.ts";
 import {
   defaultRoot,
@@ -31,6 +31,8 @@ export interface Step {
   /** Path of the own folder. */
   readonly self: string;
   readonly limits: Limits;
+  /** `.step` as it stands, which the agent may have written; empty where there is none. */
+  readonly untrustedStepFile: JsonObject;
   readonly root: Folder;
   readonly own: Folder;
 }
@@ -50,11 +52,14 @@ export function withStep<T>(env: Env, use: (step: Step) => T): T {
     return withFd(must(openFolder(rootPath), "the folder of variables"), (rootFd) => {
       const mount = mountOf(rootFd);
       const { path, self } = findSelf(env, rootPath, rootFd);
+      const untrustedStepFile = readStepFile(rootFd);
       return withFd(openOwn(rootFd, path, mount), (ownFd) =>
         use({
           path,
           self,
-          limits: readLimits(rootFd),
+          // Limits only inform here: the sidecar has its own.
+          limits: parseStepLimits(untrustedStepFile),
+          untrustedStepFile,
           root: new Folder("root", 0, mount, [rootFd]),
           own: new Folder("step", path.segments.length, mount, [ownFd]),
         }),
@@ -108,10 +113,10 @@ function must(fd: number | Refusal, what: string): number {
   return fd;
 }
 
-/** Limits only inform here (the sidecar has its own), so that a `.step` that does not parse leaves the defaults. */
-function readLimits(rootFd: number): Limits {
+/** One that does not parse is none, so that the defaults hold. */
+function readStepFile(rootFd: number): JsonObject {
   const bytes = readRootFile(rootFd, rootFiles.step, maxStepFileBytes);
-  return parseStepLimits((bytes && parseJsonObject(bytes)) ?? {});
+  return (bytes && parseJsonObject(bytes)) ?? {};
 }
 
 /** A file directly under the root; undefined where there is none, or no plain one of that size. */

@@ -20,6 +20,15 @@ export function decodeValue(bytes: Uint8Array, key: string): string {
   }
 }
 
+export function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Throws `invalid_value` where the text has half a surrogate pair, which UTF-8 cannot hold and encoders silently replace. */
 export function encodeValue(text: string): Uint8Array {
   if (/\p{Surrogate}/u.test(text)) {

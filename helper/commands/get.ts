@@ -1,10 +1,9 @@
 import { argumentBytes } from "../argument-bytes.ts";
-import type { Command, CommandIo } from "../command.ts";
-import { loadValue } from "../load.ts";
-import { VariablesError } from "../variables-error.ts";
+import type { CommandIo, ListedCommand } from "../command.ts";
+import { findValue, loadValue } from "../load.ts";
 
 /** `wfvar get`: the exact bytes, nothing added (WV-14). */
-export const get: Command = {
+export const get: ListedCommand = {
   summary: "print a value, exactly its bytes",
   help: `Usage: wfvar get KEY [--default V]
 
@@ -18,15 +17,11 @@ Exit codes: 0 printed, 1 not found, 2 bad key or value, 3 over the size limit, 5
   syntax: { flags: { "--default": "with-word" }, minWords: 1, maxWords: 1 },
   run({ words: [key = ""], flags }, io) {
     io.writeOut(valueOr(key, flags.get("--default"), io));
+    return 0;
   },
 };
 
 function valueOr(key: string, fallback: string | undefined, io: CommandIo): Uint8Array {
-  try {
-    return loadValue(io.env, key).bytes;
-  } catch (error) {
-    const isAbsent = error instanceof VariablesError && error.code === "not_found";
-    if (isAbsent && fallback !== undefined) return argumentBytes(fallback, io);
-    throw error;
-  }
+  if (fallback === undefined) return loadValue(io.env, key).bytes;
+  return findValue(io.env, key)?.bytes ?? argumentBytes(fallback, io);
 }

@@ -1,8 +1,8 @@
-import type { Command } from "../command.ts";
+import type { ListedCommand } from "../command.ts";
 import { listKeys } from "../keys.ts";
 
 /** `wfvar list`: keys, one a line or as JSON (WV-14). */
-export const list: Command = {
+export const list: ListedCommand = {
   summary: "list keys",
   help: `Usage: wfvar list [PREFIX] [--all] [--json]
 
@@ -20,5 +20,6 @@ Lists this step's own keys, one a line, sorted. With PREFIX (\`plan.\`, in any c
         ? `${JSON.stringify(listed)}\n`
         : listed.map(({ key }) => `${key}\n`).join(""),
     );
+    return 0;
   },
 };

@@ -1,8 +1,8 @@
-import type { Command } from "../command.ts";
+import type { ListedCommand } from "../command.ts";
 import { withStep } from "../step.ts";
 
 /** `wfvar path`: the own folder, for tools that write files themselves (WV-14). */
-export const path: Command = {
+export const path: ListedCommand = {
   summary: "print the path of this step's own folder",
   help: `Usage: wfvar path
 
@@ -11,5 +11,6 @@ Prints the path of this step's own folder and a newline. A file \`VERDICT\` ther
   syntax: { flags: {}, minWords: 0, maxWords: 0 },
   run(_words, io) {
     io.writeOut(`${withStep(io.env, ({ self }) => self)}\n`);
+    return 0;
   },
 };

@@ -1,15 +1,17 @@
 import { argumentBytes } from "../argument-bytes.ts";
 import { checkedKey } from "../checked-key.ts";
-import type { Command, CommandIo, Words } from "../command.ts";
+import type { CommandIo, ListedCommand, Words } from "../command.ts";
+import { extensionSign } from "../extension-sign.ts";
 import { manglingSigns } from "../mangling-signs.ts";
 import { readInputFile } from "../read-input-file.ts";
 import { usage } from "../read-words.ts";
 import { saveValue } from "../save.ts";
+import { sizeText } from "../size-text.ts";
 import { withStep } from "../step.ts";
 import { checkSize, decodeValue } from "../value.ts";
 
 /** `wfvar set`: stores exactly the bytes given (WV-14). */
-export const set: Command = {
+export const set: ListedCommand = {
   summary: "store a value in this step's own folder",
   help: `Usage: wfvar set [-q] KEY VALUE
        wfvar set [-q] KEY --file F
@@ -34,13 +36,18 @@ Exit codes: 0 stored, 2 bad key, value or words, 3 over a size limit, 4 not this
   run(words, io) {
     const bytes = readValue(words, io);
     const [key = "", argument] = words.words;
-    const full = saveValue(io.env, key, bytes);
+    const saved = saveValue(io.env, key, bytes);
+    const { full } = saved;
     if (!words.flags.has("-q")) {
-      io.writeError(`${full}: ${String(bytes.length)} ${bytes.length === 1 ? "byte" : "bytes"}`);
+      io.writeError(`${full}: ${sizeText(bytes.length)}`);
     }
-    for (const sign of argument === undefined ? [] : manglingSigns(argument)) {
-      io.writeError(`wfvar: warning: ${full} ${sign}`);
-    }
+    const extension = extensionSign(saved);
+    const signs = [
+      ...(extension === undefined ? [] : [`${extension} (wfvar unset ${full})`]),
+      ...(argument === undefined ? [] : manglingSigns(argument)),
+    ];
+    for (const sign of signs) io.writeError(`wfvar: warning: ${full} ${sign}`);
+    return 0;
   },
 };
 

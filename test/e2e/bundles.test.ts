@@ -18,7 +18,10 @@ const agentBundles = Object.entries(meta).filter(([file]) => file.startsWith("di
 describe("the agent's bundles", () => {
   it("are all there", () => {
     expect(agentBundles.map(([file]) => file).toSorted()).toEqual([
+      "dist/agent/lib/brief.cjs",
+      "dist/agent/lib/check.cjs",
       "dist/agent/lib/entrypoint.cjs",
+      "dist/agent/lib/mcp.cjs",
       "dist/agent/lib/wfvar.cjs",
       "dist/agent/variables/index.cjs",
       "dist/agent/variables/index.mjs",
@@ -27,10 +30,13 @@ describe("the agent's bundles", () => {
 
   it.each(agentBundles)(
     "%s holds nothing but helper, entrypoint, contract and node:",
-    (_, { inputs, imports }) => {
+    (bundle, { inputs, imports }) => {
       expect(Object.keys(inputs).length).toBeGreaterThan(0);
-      for (const file of Object.keys(inputs))
-        expect(file).toMatch(/^(helper|entrypoint|contract)\//);
+      // The MCP server alone brings packages: it is loaded where it is asked for.
+      const own = bundle.endsWith("/mcp.cjs")
+        ? /^(helper|contract|node_modules)\//
+        : /^(helper|entrypoint|contract)\//;
+      for (const file of Object.keys(inputs)) expect(file).toMatch(own);
       expect(Object.keys(inputs)).not.toContain("contract/wire.ts");
       for (const { path } of imports) expect(path).toMatch(/^node:/);
     },
@@ -41,6 +47,10 @@ describe("the agent's bundles", () => {
       if (file.endsWith("entrypoint.cjs")) continue;
       expect(Object.keys(inputs).filter((input) => input.startsWith("entrypoint/"))).toEqual([]);
     }
+  });
+
+  it("keep what agents call again and again within 40 KiB", () => {
+    expect(statSync(join(dist, "agent/lib/wfvar.cjs")).size).toBeLessThanOrEqual(40 * 1024);
   });
 
   it("can be started by name", () => {

@@ -2,19 +2,19 @@ import { spawn, spawnSync, type SpawnSyncReturns } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
-  chownSync,
   mkdirSync,
   openSync,
   closeSync,
-  readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { version } from "../../contract/version.ts";
+import { unprivileged } from "./unprivileged.ts";
 import { variablesFolder } from "./variables-folder.ts";
 import { runWfvar, wfvarKit, type RunOptions } from "./wfvar-bundle.ts";
 
@@ -32,17 +32,6 @@ interface Answer {
 function wfvar(argv: readonly string[], options: RunOptions = {}): Answer {
   const { status, stdout, stderr } = runWfvar(kit, argv, options);
   return { status, out: stdout.toString(), err: stderr.toString() };
-}
-
-/** Modes bind every user but root: where the tests run as root, the command runs as another. */
-function unprivileged(root: string): { readonly uid?: number } {
-  if (process.getuid?.() !== 0) return {};
-  const uid = 65_534;
-  chmodSync(kit.folder, 0o755);
-  chmodSync(root, 0o755);
-  for (const path of [".", ...readdirSync(root, { recursive: true, encoding: "utf8" })])
-    chownSync(join(root, path), uid, uid);
-  return { uid };
 }
 
 /** Runs a shell script that may call `wfvar_get` and `wfvar_set`. */
@@ -129,7 +118,7 @@ describe("exit codes and their one line (WV-14)", () => {
       "judge/K=1",
       "judge/OK=1",
     ]);
-    const options = { env: folder.env, ...unprivileged(folder.root) };
+    const options = { env: folder.env, ...unprivileged(kit, folder.root) };
     chmodSync(join(folder.self, "closed"), 0);
     chmodSync(join(folder.self, "names"), 0o444);
     chmodSync(join(folder.self, "K"), 0);
@@ -387,6 +376,9 @@ describe("list, path, help, version (WV-14)", () => {
     ["set", "--help"],
     ["list", "--help"],
     ["path", "--help"],
+    ["unset", "--help"],
+    ["check", "--help"],
+    ["brief", "--help"],
   ])("%s %s helps without a /variables", (...argv) => {
     const { status, out, err } = wfvar(argv, { env: { WORKFLOW_VARIABLES_ROOT: "/nonexistent" } });
     expect({ status, err }).toEqual({ status: 0, err: "" });
@@ -464,9 +456,26 @@ describe("the launcher", () => {
 });
 
 it("ships nothing but the helper, the contract without zod, and node: built-ins", () => {
-  const [output] = Object.values(kit.metafile.outputs);
-  for (const path of Object.keys(output?.inputs ?? {}))
-    expect(path).toMatch(/^(helper|contract)\/(?!wire)/);
-  for (const { path } of output?.imports ?? []) expect(path).toMatch(/^node:/);
-  expect(output?.bytes).toBeGreaterThan(0);
+  const outputs = Object.values(kit.metafile.outputs);
+  expect(outputs).toHaveLength(3);
+  for (const { inputs, imports, bytes } of outputs) {
+    for (const path of Object.keys(inputs)) expect(path).toMatch(/^(helper|contract)\/(?!wire)/);
+    for (const { path } of imports) expect(path).toMatch(/^node:/);
+    expect(bytes).toBeGreaterThan(0);
+  }
+});
+
+it("is at most 40 KiB for what agents call again and again", () => {
+  expect(statSync(kit.bundle).size).toBeLessThanOrEqual(40 * 1024);
+});
+
+it.each([["check"], ["brief"]])("wfvar %s exits with 5 where its bundle is missing", (name) => {
+  using folder = variablesFolder("judge", [".kit/"]);
+  const bundle = join(folder.root, ".kit/wfvar.cjs");
+  writeFileSync(bundle, readFileSync(kit.bundle));
+  const { status, stderr } = spawnSync(process.execPath, [bundle, name], { env: folder.env });
+  expect({ status, err: stderr.toString() }).toEqual({
+    status: 5,
+    err: `wfvar: io_error: the kit is incomplete: lib/${name}.cjs is missing beside lib/wfvar.cjs\n`,
+  });
 });

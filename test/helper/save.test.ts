@@ -9,7 +9,7 @@ import { openDescriptors } from "./open-descriptors.ts";
 import { variablesFolder } from "./variables-folder.ts";
 
 const save = (env: Env, key: string, text = "new"): string =>
-  saveValue(env, key, Buffer.from(text));
+  saveValue(env, key, Buffer.from(text)).full;
 
 describe("where a value goes (WV-2, WV-13)", () => {
   it.each([

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildSync, type Metafile } from "esbuild";
 
-/** The kit's `wfvar`, bundled as it ships. */
+/** The kit's `wfvar` and late commands, bundled as they ship. */
 export interface WfvarKit extends Disposable {
   readonly folder: string;
   readonly bundle: string;
@@ -12,18 +12,23 @@ export interface WfvarKit extends Disposable {
   readonly metafile: Metafile;
 }
 
-export function wfvarKit(): WfvarKit {
+/** `mcp` is large, and few tests need it. */
+export function wfvarKit(late: readonly string[] = ["check", "brief"]): WfvarKit {
   const folder = mkdtempSync(join(tmpdir(), "wfvar-kit-"));
   const bundle = join(folder, "lib/wfvar.cjs");
   const launcher = join(folder, "bin/wfvar");
   const { metafile } = buildSync({
-    entryPoints: ["helper/main.ts"],
-    outfile: bundle,
+    entryPoints: {
+      wfvar: "helper/main.ts",
+      ...Object.fromEntries(late.map((name) => [name, `helper/late/${name}.ts`])),
+    },
+    outdir: join(folder, "lib"),
+    outExtension: { ".js": ".cjs" },
     bundle: true,
     platform: "node",
     format: "cjs",
     target: "node18",
-    minifySyntax: true,
+    minify: true,
     metafile: true,
   });
   mkdirSync(join(folder, "bin"));

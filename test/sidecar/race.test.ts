@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { parseStepPath } from "../../contract/ids.ts";
@@ -31,7 +32,12 @@ it(
       const stdio = ["ignore", "inherit", "inherit"] as const;
       return spawn(process.execPath, [script, attack, folder, outside], { stdio: [...stdio] });
     });
-    onTestFinished(() => attackers.forEach((attacker) => attacker.kill("SIGKILL")));
+    // They are gone before the folders are removed: these hooks run last first.
+    onTestFinished(async () => {
+      const gone = attackers.map((attacker) => once(attacker, "exit"));
+      for (const attacker of attackers) attacker.kill("SIGKILL");
+      await Promise.all(gone);
+    });
 
     const steps = ["judge", "swapped"].flatMap((name) => parseStepPath(name) ?? []);
     const rootFd = openRoot(root);

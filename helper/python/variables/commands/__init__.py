@@ -1,0 +1,3 @@
+"""A module per command: ``SUMMARY``, ``HELP``, ``SYNTAX``; ``run(words, io)``, which raises
+VariablesError.
+"""
