@@ -29,6 +29,9 @@ export const maxStepFiles = 4096;
 /** What a file may cost a pack beyond its bytes: header, PAX header and record, padding. */
 export const packOverheadPerFileBytes = 2048;
 
+/** Attempts of one step. */
+export const maxAttempt = 1_000_000;
+
 /** The largest body a pack under these limits can have (API, Pack). */
 export function maxPackBytes(limits: Limits): number {
   return (

@@ -10,7 +10,7 @@ import {
 } from "./codes.ts";
 import { isRunId, parseStepPath } from "./ids.ts";
 import { parseKey } from "./key.ts";
-import { maxStepFiles } from "./limits.ts";
+import { maxAttempt, maxStepFiles } from "./limits.ts";
 import { maxListedIssues } from "./pack.ts";
 import { finalizeStatuses, isInstant, maxKitLength, outcomes } from "./marker.ts";
 import { outputKinds } from "./step-file.ts";
@@ -32,7 +32,7 @@ export const key = z
   .string()
   .refine((text) => !("problem" in parseKey(text)), "a key such as `verdict` or `findings.high`")
   .toLowerCase();
-export const attempt = z.int().min(1).max(1_000_000);
+export const attempt = z.int().min(1).max(maxAttempt);
 export const instant = z.string().refine(isInstant, "an RFC 3339 instant with a zone");
 export const sha256 = z.string().regex(digestPattern, "64 lowercase hex digits");
 /** The pod's uid, or whatever else tells two pods apart. */

@@ -1,10 +1,10 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Limits } from "../contract/limits.ts";
 import { createOperatorApi } from "./api/operator-api.ts";
 import { createStepApi } from "./api/step-api.ts";
+import { makeFolder } from "./make-folder.ts";
 import { openOperatorToken, type OperatorToken } from "./operator-token.ts";
 import { openStepTokens } from "./step-tokens.ts";
 import { SqliteStore } from "./store/sqlite-store.ts";
@@ -40,7 +40,7 @@ export interface ControlPlane extends AsyncDisposable {
  */
 export async function openControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { dataDir, limits, stepDeadlineMs, tokenGraceMs, log } = options;
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeFolder(dataDir);
   const operatorTokenFile = options.operatorTokenFile ?? join(dataDir, "operator-token");
   const operator = await openOperatorToken(operatorTokenFile);
   const tokens = await openStepTokens(join(dataDir, "step-key.json"));

@@ -39,6 +39,13 @@ export interface PackHandlers<T> {
   readonly refused: (refusal: Problem) => T | undefined;
 }
 
+/** Where a step call goes. */
+export function stepCallUrl(target: Target, call: "variables" | "pack"): string {
+  const { cpUrl, run, step, attempt } = target;
+  const base = cpUrl.href.endsWith("/") ? cpUrl.href : `${cpUrl.href}/`;
+  return `${base}v1/runs/${run}/steps/${step.text}/${call}?attempt=${String(attempt)}`;
+}
+
 /** Makes a client for one step. `dispatcher` replaces the network in tests that break it on purpose. */
 export async function createCpClient(
   target: Target,
@@ -46,10 +53,6 @@ export async function createCpClient(
   dispatcher?: Dispatcher,
 ): Promise<CpClient> {
   const network = dispatcher ?? (await makeDispatcher(target));
-  const path = `v1/runs/${target.run}/steps/${target.step.text}`;
-  const base = target.cpUrl.href.endsWith("/") ? target.cpUrl.href : `${target.cpUrl.href}/`;
-  const query = `?attempt=${String(target.attempt)}`;
-
   async function call<T>(
     method: "GET" | "PUT",
     url: string,
@@ -95,7 +98,7 @@ export async function createCpClient(
 
   return {
     getPrefill: async (use) =>
-      call("GET", `${base}${path}/variables${query}`, { headers: {} }, async (answer) => {
+      call("GET", stepCallUrl(target, "variables"), { headers: {} }, async (answer) => {
         if (answer.statusCode === 200) return { done: await use(answer) };
         throw refusalError(answer.statusCode, await readProblem(answer));
       }),
@@ -106,7 +109,7 @@ export async function createCpClient(
         "content-digest": formatContentDigest(sha256),
       };
       const sent = { headers, body: Readable.from(chunks, { objectMode: false }) };
-      return call("PUT", `${base}${path}/pack${query}`, sent, async (answer) => {
+      return call("PUT", stepCallUrl(target, "pack"), sent, async (answer) => {
         if (answer.statusCode === 200 || answer.statusCode === 201) {
           return { done: accepted(await readText(answer)) };
         }

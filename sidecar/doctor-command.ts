@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { request } from "undici";
 import { at } from "../contract/at.ts";
 import type { Config } from "./config.ts";
+import { stepCallUrl } from "./cp-client.ts";
 import { makeDispatcher, networkReason } from "./dispatcher.ts";
 import { errnoOf } from "./descriptor.ts";
 import { SidecarError } from "./sidecar-error.ts";
@@ -76,15 +77,21 @@ async function checkToken({ target }: Config): Promise<Finding> {
   return { ok: `readable, ${String(token.length)} characters` };
 }
 
-/** Any answer will do: the step calls themselves would claim the attempt for whoever asks. */
+/**
+ * Asks for the prefill without a token: a step listener says 401, and the attempt is claimed for nobody. So the
+ * token itself is not tried.
+ */
 async function checkControlPlane({ target }: Config): Promise<Finding> {
   const { cpUrl } = target;
   const dispatcher = await makeDispatcher(target);
   try {
     const signal = AbortSignal.timeout(reachTimeoutMs);
-    const { statusCode, body } = await request(cpUrl, { dispatcher, signal });
+    const url = stepCallUrl(target, "variables");
+    const { statusCode, body } = await request(url, { dispatcher, signal });
     await body.dump();
-    return { ok: `answers at ${cpUrl.origin} (status ${String(statusCode)})` };
+    if (statusCode === 401) return { ok: `answers at ${cpUrl.origin}; the token was not tried` };
+    const hint = statusCode === 404 ? "; is WFVAR_CP_URL the step listener?" : "";
+    return { problem: `${cpUrl.origin} answered ${String(statusCode)} where 401 was due${hint}` };
   } catch (error) {
     const reason = networkReason(error);
     return { problem: `no answer from ${cpUrl.origin} (${reason}): ${advice(reason)}` };

@@ -46,11 +46,7 @@ export class PrefillWriter {
     const name = path.at(-1) ?? "";
     this.#files.add(path.join("/"));
     return this.#within(path.slice(0, -1), (parentFd) => {
-      try {
-        unlinkSync(at(parentFd, name));
-      } catch (error) {
-        if (errnoOf(error) !== "ENOENT") throw error;
-      }
+      removeTree(parentFd, Buffer.from(name));
       return withFdOnError(
         openSync(at(parentFd, name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fileMode),
         (fd) => fchmodSync(fd, fileMode),
@@ -156,12 +152,14 @@ function makeFolderAt(parentFd: number, name: string): void {
   }
 }
 
-/** Removes whatever bears the name; never follows a link. */
+/** Removes whatever bears the name, if anything does; never follows a link. */
 function removeTree(parentFd: number, name: Buffer): void {
   try {
     unlinkSync(at(parentFd, name));
   } catch (error) {
-    if (!["EISDIR", "EPERM"].includes(errnoOf(error))) throw error;
+    const errno = errnoOf(error);
+    if (errno === "ENOENT") return;
+    if (errno !== "EISDIR" && errno !== "EPERM") throw error;
     withFd(openFolder(parentFd, name), (fd) => {
       fchmodSync(fd, openMode);
       const names = Array.from(listFolder(fd), (entry) => entry.name);

@@ -1,4 +1,4 @@
-import { closeSync, lstatSync } from "node:fs";
+import { closeSync, existsSync, lstatSync } from "node:fs";
 import { at } from "../contract/at.ts";
 import { escapeText } from "../contract/escape.ts";
 import { rootFiles } from "../contract/layout.ts";
@@ -31,7 +31,9 @@ export async function statusCommand(config: Config, print: (text: string) => voi
 
 function sidecarLine(file: string): string {
   const state = readState(file);
-  if (state === undefined) return "has not said anything yet";
+  if (state === undefined) {
+    return existsSync(file) ? "has not said anything yet" : `unknown: ${file} is not there to tell`;
+  }
   const { at: since, message, accepted, rejectedCount } = state;
   const values = accepted === undefined ? "" : `, ${String(accepted)} values`;
   const rejected = rejectedCount === 0 ? "" : `, ${String(rejectedCount)} rejected`;

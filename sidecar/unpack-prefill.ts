@@ -63,9 +63,7 @@ class Admission {
 
   /** Where the entry goes, under the root. */
   admit({ name, type, size }: Header): { kind: "file" | "folder"; path: readonly string[] } {
-    this.#entries += 1;
-    if (this.#entries > maxPrefillEntries)
-      tooLarge(`more than ${String(maxPrefillEntries)} entries`);
+    this.#countEntry();
     if (type !== "file" && type !== "directory") fail("an entry is neither file nor folder");
     if (!Number.isSafeInteger(size) || size < 0) fail("an entry's size is no size");
     const entry = parsePrefillName(name, type === "directory");
@@ -81,6 +79,8 @@ class Admission {
     for (let depth = 1; depth < path.length; depth += 1) {
       const folder = path.slice(0, depth).join("/");
       if (this.#kinds.get(folder) === "file") fail("a file is also a folder");
+      // A folder that only its files name costs as much as one with an entry of its own.
+      if (!this.#kinds.has(folder)) this.#countEntry();
       this.#kinds.set(folder, "folder");
     }
     this.#kinds.set(joined, kind);
@@ -88,6 +88,13 @@ class Admission {
     this.bytes += size;
     if (this.bytes > maxPrefillBytes) tooLarge(`more than ${String(maxPrefillBytes)} bytes`);
     return { kind, path };
+  }
+
+  #countEntry(): void {
+    this.#entries += 1;
+    if (this.#entries > maxPrefillEntries) {
+      tooLarge(`more than ${String(maxPrefillEntries)} entries`);
+    }
   }
 }
 

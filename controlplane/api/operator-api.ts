@@ -1,9 +1,5 @@
-import fastify, { type FastifyInstance } from "fastify";
-import {
-  serializerCompiler,
-  validatorCompiler,
-  type ZodTypeProvider,
-} from "fastify-type-provider-zod";
+import type { FastifyInstance } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import { z } from "zod";
 import {
@@ -19,8 +15,7 @@ import { ApiError } from "../api-error.ts";
 import type { OperatorToken } from "../operator-token.ts";
 import type { Store } from "../store/store.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
-import { answerProblems } from "./problem.ts";
-import { maxParamLength } from "./router.ts";
+import { createListener } from "./listener.ts";
 import { viewRun, viewStep, viewValue } from "./views.ts";
 
 const pageSize = 100;
@@ -47,15 +42,7 @@ export function createOperatorApi({
   operator,
   log,
 }: OperatorApiDeps): FastifyInstance {
-  const server = fastify({
-    logger: false,
-    bodyLimit: 64 * 1024 ** 2,
-    forceCloseConnections: "idle",
-    routerOptions: { maxParamLength },
-  });
-  server.setValidatorCompiler(validatorCompiler);
-  server.setSerializerCompiler(serializerCompiler);
-  answerProblems(server, log);
+  const server = createListener(log, { bodyLimit: 64 * 1024 ** 2 });
 
   server.get("/healthz", async () => ({ status: "ok" }));
   server.get("/readyz", async () => {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import { ApiError } from "../api-error.ts";
@@ -20,6 +20,11 @@ export function answerProblems(server: FastifyInstance, log: Logger): void {
   server.setNotFoundHandler((_, reply) =>
     sendProblem(reply, new ApiError("not_found", "no such call")),
   );
+}
+
+/** For what the framework refuses before there is a route: a URL that is too long or does not decode. */
+export function answerFrameworkError(error: unknown, _: FastifyRequest, reply: FastifyReply): void {
+  void sendProblem(reply, toApiError(error));
 }
 
 async function sendProblem(reply: FastifyReply, refusal: ApiError): Promise<void> {
@@ -53,17 +58,24 @@ const titles = {
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
-    const problems = error.validation.map(({ instancePath, message }) => {
+    const problems = error.validation.map(({ instancePath, message = "not valid" }) => {
       const where = instancePath.replace(/^\//, "").replaceAll("/", ".");
-      return where === "" ? message : `${where}: ${message ?? "not valid"}`;
+      // The schema library's own way to say that something is missing.
+      const what = /received (undefined|NaN)$/.test(message) ? "required" : message;
+      return where === "" ? what : `${where}: ${what}`;
     });
     return new ApiError("invalid_request", problems.join("; "));
   }
   switch (statusOf(error)) {
     case 413:
       return new ApiError("too_large", "the body is too large");
-    case 400:
     case 415:
+      return new ApiError(
+        "invalid_request",
+        "the Content-Type is not the one that this call takes",
+      );
+    case 400:
+    case 414:
       return new ApiError("invalid_request", error instanceof Error ? error.message : "not valid");
     default:
       return new ApiError("internal_error", "the control plane failed; its log says why");

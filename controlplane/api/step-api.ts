@@ -1,11 +1,7 @@
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
-import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
-import {
-  serializerCompiler,
-  validatorCompiler,
-  type ZodTypeProvider,
-} from "fastify-type-provider-zod";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { formatContentDigest, parseContentDigest } from "../../contract/tar-feed.ts";
@@ -14,8 +10,7 @@ import { ApiError } from "../api-error.ts";
 import type { StepTokens } from "../step-tokens.ts";
 import type { PackIdentity } from "../variables/read-pack.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
-import { answerProblems } from "./problem.ts";
-import { maxParamLength } from "./router.ts";
+import { createListener } from "./listener.ts";
 
 const maxDrainedBytes = 32 * 1024 ** 2;
 const maxDrainMs = 10_000;
@@ -33,14 +28,7 @@ export interface StepApiDeps {
  * The step listener: the two calls that a pod makes, each opened by the step's own token alone (API page).
  */
 export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyInstance {
-  const server = fastify({
-    logger: false,
-    forceCloseConnections: "idle",
-    routerOptions: { maxParamLength },
-  });
-  server.setValidatorCompiler(validatorCompiler);
-  server.setSerializerCompiler(serializerCompiler);
-  answerProblems(server, log);
+  const server = createListener(log, { bodyLimit: 1024 });
   // A pack is read as a stream, under its own limits.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/x-tar", (_, payload, done) => done(null, payload));

@@ -6,6 +6,7 @@ import { bindInputs } from "../workflow/bind-inputs.ts";
 import { formatFindings } from "../workflow/finding.ts";
 import type { WorkflowGraph } from "../workflow/graph.ts";
 import { readWorkflow } from "../workflow/read-workflow.ts";
+import { whyFailed } from "./errno-words.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface RunArguments {
@@ -116,8 +117,7 @@ async function readText(file: string, what: string): Promise<string> {
   try {
     bytes = await readFile(file);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
-    throw new UsageError([`${what}: ${file} cannot be read: ${code}`]);
+    throw new UsageError([`${what}: ${file} cannot be read: ${whyFailed(error)}`]);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

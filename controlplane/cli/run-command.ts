@@ -1,9 +1,9 @@
-import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { destination, pino } from "pino";
 import { escapeText } from "../../contract/escape.ts";
 import { version } from "../../contract/version.ts";
 import { limitsOf } from "../../contract/limit-settings.ts";
+import { makeFolder } from "../make-folder.ts";
 import { openControlPlane, type ControlPlane } from "../control-plane.ts";
 import { removeFolder } from "../runner/remove-folder.ts";
 import { runStepProcess, type ProcessRunnerDeps } from "../runner/process-runner.ts";
@@ -85,7 +85,7 @@ async function runInto(
     onProgress: (progress) => report(progress, log, startedAt, template),
     runStep: async (stamped, { id, script }) => {
       const folder = stepFolder(dataDir, stamped.step);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolder(folder);
       const onLine = (line: string): void => log.say(id, `| ${line}`);
       const onTrouble = (text: string): void => log.say(id, `sidecar ${text}`);
       const { token, env: stepEnv } = stamped;

@@ -1,3 +1,5 @@
+import { whyFailed } from "./errno-words.ts";
+
 /** The command line or a file it names is wrong: each problem is one line for a person. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
@@ -17,7 +19,6 @@ export async function explaining<T>(what: string, use: () => Promise<T>): Promis
     return await use();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const reason = "code" in error && typeof error.code === "string" ? error.code : error.message;
-    throw new UsageError([`${what}: ${reason}`], { cause: error });
+    throw new UsageError([`${what}: ${whyFailed(error)}`], { cause: error });
   }
 }

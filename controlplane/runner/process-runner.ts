@@ -25,6 +25,8 @@ import { onEachLine } from "./output-lines.ts";
  * for ever.
  */
 const drainMs = 200;
+/** As the sidecar's own default says. */
+const podGraceMs = 30_000;
 /** Of the sidecar's JSON log. */
 const warningLevel = 40;
 
@@ -127,15 +129,16 @@ export async function runStepProcess(
     output.closeWriter();
     const agentEnd = ended(agent);
     const sidecarEnd = ended(sidecar);
-    // The order of a pod's end: first the agent, then the sidecar beside it.
+    // The order of a pod's end: first the agent, then the sidecar beside it. Neither may hold up the run for ever.
+    const stopAgent = (): void => terminate(agent, agentEnd);
     const stop = (): void => {
-      agent.kill("SIGTERM");
-      void agentEnd.then(() => sidecar.kill("SIGTERM"));
+      stopAgent();
+      void agentEnd.then(() => terminate(sidecar, sidecarEnd));
     };
     signal.addEventListener("abort", stop);
     if (signal.aborted) stop();
     // A sidecar that is done before the agent is (the deadline, a refusal) ends the step.
-    void sidecarEnd.then(() => agent.kill("SIGTERM"));
+    void sidecarEnd.then(stopAgent);
     try {
       const [agentExit, sidecarExit] = await Promise.all([agentEnd, sidecarEnd]);
       await Promise.race([drained, delay(drainMs)]);
@@ -175,6 +178,13 @@ function agentEnv(deps: ProcessRunnerDeps, paths: Record<string, string>): NodeJ
     WORKFLOW_FILE_DIR: workflowDir,
     WORKFLOW_KIT_DIR: kitDir,
   };
+}
+
+/** TERM, and KILL where that is not obeyed in the time that a pod would have. */
+function terminate(child: ChildProcess, end: Promise<number>): void {
+  child.kill("SIGTERM");
+  const kill = setTimeout(() => child.kill("SIGKILL"), podGraceMs);
+  void end.then(() => clearTimeout(kill));
 }
 
 /**

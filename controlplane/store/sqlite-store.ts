@@ -1,3 +1,4 @@
+import { maxAttempt } from "../../contract/limits.ts";
 import { sqliteMigrations } from "./migrations.ts";
 import { SqliteDatabase } from "./sqlite-database.ts";
 import { readBytes, readRun, readStep, readValue } from "./rows.ts";
@@ -10,6 +11,7 @@ import {
   type NewStep,
   type NewValue,
   type RunRecord,
+  type Stamping,
   type StepRecord,
   type Store,
   type ValueRecord,
@@ -69,12 +71,11 @@ export class SqliteStore implements Store {
     return rows.map(readRun);
   }
 
-  async stampStep(
-    step: NewStep,
-  ): Promise<{ result: "created" | "same" | "different"; step: StepRecord }> {
-    return this.#db.transaction(() => {
+  async stampStep(step: NewStep): Promise<Stamping> {
+    return this.#db.transaction((): Stamping => {
       const newest = this.#newestAttempt(step.run, step.step);
       const attempt = step.attempt ?? newest + 1;
+      if (attempt > maxAttempt) return { result: "exhausted" };
       const existing = this.#findStep(step.run, step.step, attempt);
       if (existing !== undefined) {
         const same = existing.requestSha256 === step.requestSha256;

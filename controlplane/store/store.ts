@@ -83,6 +83,11 @@ export interface AcceptedPack {
   readonly receipt: Receipt;
 }
 
+export type Stamping =
+  | { readonly result: "created" | "same" | "different"; readonly step: StepRecord }
+  /** The step has had as many attempts as there may be. */
+  | { readonly result: "exhausted" };
+
 export type Claim = "claimed" | "stale_instance" | "stale_attempt";
 
 export type Acceptance =
@@ -101,7 +106,7 @@ export interface Store {
   /** Newest first; `before` is the last run of the page before. */
   listRuns(page: { limit: number; before: string | undefined }): Promise<RunRecord[]>;
   /** Makes a step attempt; asked again for the same, gives the one there is. */
-  stampStep(step: NewStep): Promise<{ result: "created" | "same" | "different"; step: StepRecord }>;
+  stampStep(step: NewStep): Promise<Stamping>;
   getStep(run: string, step: string, attempt: number): Promise<StepRecord | undefined>;
   /** Every attempt of every step, in the order of stamping. */
   listSteps(run: string): Promise<StepRecord[]>;

@@ -4,7 +4,7 @@ import type { HashedBody } from "../../contract/hashed-body.ts";
 import { isJsonObject } from "../../contract/json.ts";
 import { compareKeys, parseKey } from "../../contract/key.ts";
 import { defaultRoot, rootVariable, selfVariable } from "../../contract/layout.ts";
-import { defaultLimits, type Limits } from "../../contract/limits.ts";
+import { defaultLimits, maxAttempt, type Limits } from "../../contract/limits.ts";
 import type { CreateRun, PackReceipt, StampStep } from "../../contract/wire.ts";
 import { ApiError } from "../api-error.ts";
 import type { StepTokens } from "../step-tokens.ts";
@@ -17,6 +17,7 @@ import {
 } from "../store/store.ts";
 import { buildPrefill } from "./build-prefill.ts";
 import { freezeInputs } from "./frozen-inputs.ts";
+import { InFlight } from "./in-flight.ts";
 import { judgeStep } from "./judge-step.ts";
 import { readPack, type PackIdentity, type SentPack } from "./read-pack.ts";
 import { makeRunId } from "./run-ids.ts";
@@ -44,6 +45,8 @@ export interface Stamped {
  */
 export class VariablesService {
   readonly #deps: VariablesDeps;
+  /** Two: a sidecar whose connection broke may be back before its first call is noticed to be over. */
+  readonly #inFlight = new InFlight(2);
 
   constructor(deps: VariablesDeps) {
     this.#deps = deps;
@@ -85,7 +88,7 @@ export class VariablesService {
     const { limits } = await this.getRun(run);
     const at = now();
     const deadline = request.deadline ?? new Date(at.getTime() + stepDeadlineMs).toISOString();
-    const { result, step } = await store.stampStep({
+    const stamping = await store.stampStep({
       run,
       step: request.step,
       attempt: request.attempt,
@@ -95,6 +98,13 @@ export class VariablesService {
       deadline,
       stampedAt: at.toISOString(),
     });
+    if (stamping.result === "exhausted") {
+      throw new ApiError(
+        "invalid_request",
+        `${request.step} has had ${String(maxAttempt)} attempts`,
+      );
+    }
+    const { result, step } = stamping;
     if (result === "different") {
       const which = `attempt ${String(step.attempt)} of ${step.step}`;
       throw new ApiError("attempt_exists", `${which} exists and was asked for differently`);
@@ -120,6 +130,15 @@ export class VariablesService {
 
   /** Reads, checks and stores a pack, exactly once (WV-12). */
   async acceptPack(
+    identity: PackIdentity,
+    sent: SentPack,
+  ): Promise<{ receipt: PackReceipt; created: boolean }> {
+    const { run, step, attempt } = identity;
+    const key = `${run} ${step} ${String(attempt)}`;
+    return this.#inFlight.run(key, () => this.#acceptPack(identity, sent));
+  }
+
+  async #acceptPack(
     identity: PackIdentity,
     sent: SentPack,
   ): Promise<{ receipt: PackReceipt; created: boolean }> {

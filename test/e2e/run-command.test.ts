@@ -147,7 +147,7 @@ describe("wfvar-cp run", () => {
       name: "a file that is not there",
       argv: ["run", "/nope.dot"],
       code: 2,
-      stderr: /^wfvar-cp: the workflow: \/nope\.dot cannot be read: ENOENT\n$/,
+      stderr: /^wfvar-cp: the workflow: \/nope\.dot cannot be read: it does not exist\n$/,
     },
     {
       name: "an unknown flag",
@@ -171,7 +171,7 @@ describe("wfvar-cp run", () => {
       name: "an input file that is not there",
       argv: ["run", review, "--input", "repo=@/nope"],
       code: 2,
-      stderr: /`repo`: \/nope cannot be read: ENOENT/,
+      stderr: /`repo`: \/nope cannot be read: it does not exist/,
     },
     {
       name: "an unknown subcommand",
@@ -192,7 +192,7 @@ describe("wfvar-cp run", () => {
     const folder = await wfvarCp(["run", review, "--data-dir", join(file, "sub")]).end;
     expect([folder.code, folder.stderr]).toEqual([
       2,
-      `wfvar-cp: the data folder ${join(file, "sub")} cannot be used: ENOTDIR\n`,
+      `wfvar-cp: the data folder ${join(file, "sub")} cannot be used: a part of its path is not a folder\n`,
     ]);
     const input = await wfvarCp(["run", review, "--input", `repo=@${file}`]).end;
     expect(input.code).toBe(2);

@@ -1,0 +1,33 @@
+import fastify, { type FastifyInstance } from "fastify";
+import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
+import type { Logger } from "pino";
+import { answerFrameworkError, answerProblems } from "./problem.ts";
+
+/**
+ * The longest key has 519 characters, the longest step path 128: the router's own bound of 100 would not find
+ * them.
+ */
+const maxParamLength = 1024;
+/** For one request from its first byte to its last: a pack of the largest size over a slow network. */
+const requestTimeoutMs = 300_000;
+
+/** A server of this control plane: zod schemas, problem documents for every error, bounded in time. */
+export function createListener(
+  log: Logger,
+  { bodyLimit }: { readonly bodyLimit: number },
+): FastifyInstance {
+  const server = fastify({
+    logger: false,
+    bodyLimit,
+    requestTimeout: requestTimeoutMs,
+    forceCloseConnections: "idle",
+    // A HEAD would run its GET, and that may claim a step's attempt.
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength },
+    frameworkErrors: answerFrameworkError,
+  });
+  server.setValidatorCompiler(validatorCompiler);
+  server.setSerializerCompiler(serializerCompiler);
+  answerProblems(server, log);
+  return server;
+}
