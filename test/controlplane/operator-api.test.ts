@@ -86,6 +86,15 @@ describe("stamping a step", () => {
     expect([first.status, again.status]).toEqual([201, 200]);
   });
 
+  it("ends at the last attempt that there can be", async () => {
+    const cp = await startControlPlane();
+    const run = await cp.createRun();
+    await cp.stamp(run, { step: "judge", attempt: 1_000_000 });
+    const { status, json } = await cp.operate("POST", `/v1/runs/${run}/steps`, { step: "judge" });
+    expect([status, json["detail"]]).toEqual([400, "judge has had 1000000 attempts"]);
+    expect((await cp.operate("GET", `/v1/runs/${run}/steps`)).status).toBe(200);
+  });
+
   it("gives the pod's environment without a secret in it", async () => {
     const cp = await startControlPlane();
     const run = await cp.createRun();

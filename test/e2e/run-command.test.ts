@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -199,6 +199,27 @@ describe("wfvar-cp run", () => {
     expect(input.stderr).toMatch(
       /^wfvar-cp: invalid_request: inputs\.repo: the value has 2097152 bytes; the limit is 1048576\n$/,
     );
+  });
+
+  it("says at once that a data folder cannot be made where the file system has none to give", async () => {
+    const { end } = wfvarCp(["run", review, "--data-dir", "/proc/self/nope/data"]);
+    const { code, stderr } = await end;
+    expect([code, stderr]).toEqual([
+      2,
+      "wfvar-cp: the data folder /proc/self/nope/data cannot be used: it does not exist\n",
+    ]);
+  });
+
+  it("ends its steps in order when nobody reads any more", async () => {
+    const file = workflow(
+      'chatty [shape=parallelogram script="while echo line; do sleep 0.01; done"] start -> chatty -> done',
+    );
+    const { child, end, output } = wfvarCp(["run", file]);
+    await expect.poll(output).toMatch(/line/);
+    child.stdout.destroy();
+    expect((await end).code).toBe(1);
+    // The step's shell was ended before its runner.
+    expect(spawnSync("pgrep", ["-f", "while echo line; do sleep 0.01"]).status).toBe(1);
   });
 
   it("refuses an invalid workflow with every finding, before anything runs", async () => {

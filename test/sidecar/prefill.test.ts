@@ -145,6 +145,15 @@ describe("prefill (WV-1)", () => {
     expect(readFileSync(join(root, "inspect/findings/HIGH"), "utf8")).toBe("1\n");
   });
 
+  it("replaces whatever stands where a file belongs", async () => {
+    const { root, env } = await podFor(await tarOf(good));
+    makeTree(root, ["inspect/findings/HIGH/deep/V=x", ".step/V=x", "workflow/item.uuid/V=x"]);
+    expect((await runSidecar("prefill", env)).code).toBe(0);
+    expect(readFileSync(join(root, "inspect/findings/HIGH"), "utf8")).toBe("1\n");
+    expect(readFileSync(join(root, ".step"), "utf8")).toBe("{}");
+    expect(readFileSync(join(root, "workflow/item.uuid"), "utf8")).toBe("u");
+  });
+
   it.each<{ name: string; entries: Entry[] }>([
     {
       name: "a symlink",

@@ -61,3 +61,19 @@ export async function runSidecar(
 ): ReturnType<() => SidecarRun["end"]> {
   return startSidecar(command, env, flags).end;
 }
+
+/** What a command that talks to people prints. */
+export async function sidecarSays(
+  command: "status" | "doctor",
+  env: Record<string, string>,
+): Promise<{ code: unknown; stdout: string }> {
+  const child = spawn(process.execPath, [join(dist, "sidecar", "main.mjs"), command], {
+    env,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stdout = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  const [code] = (await once(child, "close")) as unknown[];
+  return { code, stdout };
+}
