@@ -16,9 +16,15 @@ export function filesNamed(verdict: FolderVerdict<number>, segment: string): Ent
   return collided;
 }
 
-/** True where a link, a pipe or the like, never a variable, bears the segment's name. */
-export function isOddNamed({ skipped }: FolderVerdict<number>, segment: string): boolean {
-  return skipped.some(({ entry }) => foldsTo(entry, segment));
+/**
+ * True where what bears the segment's name is never gone into: a link, a pipe or the like, or a folder that has
+ * more spellings than are merged.
+ */
+export function isOddNamed({ skipped, invalid }: FolderVerdict<number>, segment: string): boolean {
+  return (
+    skipped.some(({ entry }) => foldsTo(entry, segment)) ||
+    invalid.some((entry) => entry.type === "folder" && foldsTo(entry, segment))
+  );
 }
 
 function foldsTo(entry: Entry, segment: string): boolean {

@@ -1,6 +1,7 @@
 import type { FolderVerdict } from "../contract/folder-rules.ts";
 import { openFileAt, withFd, type Refusal } from "./descriptors.ts";
 import type { EntryBudget } from "./entry-budget.ts";
+import { isOddNamed } from "./files-named.ts";
 import { nameOf, type Entry, type Folder } from "./folder.ts";
 import { foldFlatName } from "./workflow-rules.ts";
 
@@ -22,9 +23,11 @@ export function findLeaf<T>(
   const [segment, ...rest] = path;
   if (segment === undefined) return { status: "absent" };
   if (rest.length === 0) return openLeaf(folder, segment, budget, use);
-  const { folders, skipped } = folder.list(budget);
-  const spellings = folders.get(segment);
-  if (spellings === undefined) return { status: missing(skipped, segment) };
+  const verdict = folder.list(budget);
+  const spellings = verdict.folders.get(segment);
+  if (spellings === undefined) {
+    return { status: isOddNamed(verdict, segment) ? "unsafe" : "absent" };
+  }
   const child = folder.open(segment, spellings);
   try {
     const found = findLeaf(child, rest, budget, use);

@@ -4,7 +4,7 @@ import { VariablesError } from "./variables-error.ts";
 export function inTheWay(key: string, segment: string): VariablesError {
   return new VariablesError(
     "unsafe_path",
-    `on the way to ${key}, ${segment} is a link, a pipe, a device, another mount or a closed folder, and is never gone into: remove it`,
+    `on the way to ${key}, ${segment} is a link, a pipe, a device, another mount, a closed folder or one of more than 64 spellings, and is never gone into: remove it`,
     { key },
   );
 }

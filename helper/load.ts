@@ -74,7 +74,7 @@ function look<T, A>(
     if (isUnsafe) {
       throw new VariablesError(
         "unsafe_path",
-        `${name} is, or lies behind, a link, a pipe, a device, another mount or a closed folder, and those are never gone into: write a plain file`,
+        `${name} is, or lies behind, a link, a pipe, a device, another mount, a closed folder or one of more than 64 spellings, and those are never gone into: write a plain file`,
         { key: name },
       );
     }

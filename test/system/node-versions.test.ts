@@ -1,35 +1,16 @@
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseMarker } from "../../contract/marker.ts";
 import { dist } from "../support/dist.ts";
+import { installNode, nodeMajors } from "../support/install-node.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { makeTree } from "../support/tree.ts";
 
-/** Kept from one run to the next: each is a hundred megabytes. */
-const cache = resolve("node_modules", ".cache", "node-versions");
-
-/** The folder of a Node of that major version, installed from the registry where it is not there yet. */
-function installNode(major: number): string {
-  const folder = join(cache, String(major));
-  const bin = join(folder, "node_modules", "node", "bin");
-  if (!existsSync(join(bin, "node"))) {
-    mkdirSync(folder, { recursive: true });
-    const manifest = { private: true, allowScripts: { node: true } };
-    writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
-    execFileSync("npm", ["install", "--no-audit", "--no-fund", `node@${String(major)}`], {
-      cwd: folder,
-      stdio: "ignore",
-    });
-  }
-  return bin;
-}
-
-// npm's own Node runs the install script, and so must be one that npm supports; the tests run on any.
-describe.each([18, 20, 22, 24, 26])("what goes into agent images, on Node %d", (major) => {
+describe.each(nodeMajors)("what goes into agent images, on Node %d", (major) => {
   let path = "";
   beforeAll(() => {
     path = `${installNode(major)}:/usr/bin:/bin`;

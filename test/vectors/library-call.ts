@@ -46,17 +46,28 @@ export function callInJavaScript(
   }
 }
 
-/** The calls in Python, all in one process: to start one for each would take longer than everything else. */
-export function callInPython(
-  kit: PythonKit,
+/** An interpreter with a script that reads calls and prints outcomes, such as `run_library.py`. */
+export interface LibraryRunner {
+  readonly argv: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export function pythonRunner(kit: PythonKit): LibraryRunner {
+  const script = join(import.meta.dirname, "run_library.py");
+  return { argv: [kit.python, script], env: { PYTHONPATH: kit.folder } };
+}
+
+/** The calls in another interpreter, all in one process: to start one for each would take longer than everything else. */
+export function callElsewhere(
+  { argv: [file, ...args], env: runnerEnv }: LibraryRunner,
   calls: readonly { readonly vector: Vector; readonly env: Readonly<Record<string, string>> }[],
 ): Outcome[] {
   const input = calls.map(({ vector: { load: toLoad, save: toSave, keys: toList }, env }) => ({
     env,
     ...(toSave ? { save: [toSave[0], savedText(toSave)] } : { load: toLoad, keys: toList }),
   }));
-  const { stdout, stderr } = spawnSync(kit.python, [join(import.meta.dirname, "run_library.py")], {
-    env: { PYTHONPATH: kit.folder },
+  const { stdout, stderr } = spawnSync(file, args, {
+    env: runnerEnv,
     input: JSON.stringify(input),
     maxBuffer: 64 * 1024 ** 2,
   });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pythonKit } from "../support/python-kit.ts";
 import {
-  callInPython,
+  callElsewhere,
   canBeMade,
   expectedOutcome,
   libraryVectors,
+  pythonRunner,
   type Outcome,
 } from "./library-call.ts";
 import { snapshotOf } from "./snapshot.ts";
@@ -20,7 +21,7 @@ beforeAll(() => {
     .flatMap(({ cases }) => cases)
     .map((vector) => ({ vector, tree: makeVectorTree(vector) }));
   const calls = made.map(({ vector, tree }) => ({ vector, env: tree.env }));
-  for (const [i, outcome] of callInPython(kit, calls).entries()) {
+  for (const [i, outcome] of callElsewhere(pythonRunner(kit), calls).entries()) {
     const call = made[i];
     if (call !== undefined) runs.set(call.vector, { tree: call.tree, outcome });
   }

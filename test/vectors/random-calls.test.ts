@@ -1,7 +1,7 @@
 import { array, constantFrom, oneof, record, sample, tuple, type Arbitrary } from "fast-check";
 import { expect, it } from "vitest";
 import { pythonKit } from "../support/python-kit.ts";
-import { callInJavaScript, callInPython, type Outcome } from "./library-call.ts";
+import { callElsewhere, callInJavaScript, pythonRunner, type Outcome } from "./library-call.ts";
 import { snapshotOf, type Snapshot } from "./snapshot.ts";
 import type { Node, Vector } from "./vector.ts";
 import { makeVectorTree } from "./vector-tree.ts";
@@ -80,7 +80,7 @@ it("JavaScript and Python give the same, say the same and leave the same, call b
   });
   const trees = vectors.map((one) => makeVectorTree(one));
   const calls = trees.map(({ env }, i) => ({ vector: vectors[i] ?? raise(), env }));
-  const outcomes = callInPython(kit, calls);
+  const outcomes = callElsewhere(pythonRunner(kit), calls);
   const codes = new Set<string>();
   for (const [i, tree] of trees.entries()) {
     const outcome = outcomes[i] ?? raise();

@@ -23,5 +23,8 @@ def files_named(verdict: Verdict, segment: str) -> list[Entry]:
 
 
 def is_odd_named(verdict: Verdict, segment: str) -> bool:
-    """True where a link, a pipe or the like, never a variable, bears the segment's name."""
-    return any(fold_segment(entry.name) == segment for entry in verdict.skipped)
+    """True where what bears the segment's name is never gone into: a link, a pipe or the like, or a
+    folder that has more spellings than are merged.
+    """
+    crowded = (entry for entry in verdict.invalid if entry.type == "folder")
+    return any(fold_segment(entry.name) == segment for entry in (*verdict.skipped, *crowded))

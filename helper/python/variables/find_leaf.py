@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .descriptors import ABSENT, UNSAFE, Descriptor, open_file_at
 from .entry_budget import EntryBudget
+from .files_named import is_odd_named
 from .folder import Entry, Folder
 from .key import fold_flat_name
 
@@ -35,7 +36,7 @@ def find_leaf(
     verdict = folder.list(budget)
     spellings = verdict.folders.get(segment)
     if spellings is None:
-        return _missing(verdict.skipped, segment), None
+        return (UNSAFE if is_odd_named(verdict, segment) else ABSENT), None
     child = folder.open(segment, spellings)
     try:
         status, value = find_leaf(child, rest, budget, use)

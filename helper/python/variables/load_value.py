@@ -70,7 +70,8 @@ def _look(segments: Sequence[str], step: Step) -> Value | None:
     if is_unsafe:
         raise refusal(
             "unsafe_path",
-            f"{name} is, or lies behind, a link, a pipe, a device, another mount or a closed folder, "
+            f"{name} is, or lies behind, a link, a pipe, a device, another mount, a closed folder or "
+            "one of more than 64 spellings, "
             "and those are never gone into: write a plain file",
             key=name,
         )
