@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { at } from "../contract/at.ts";
 import { errnoOf, VariablesError } from "./variables-error.ts";
 
@@ -33,6 +33,9 @@ const folderRefusals: ReadonlyMap<string | undefined, Refusal> = new Map([
   ["EACCES", "unsafe"],
 ]);
 
+/** Of a folder: `pos`, `flags`, `mnt_id`, `ino`; the kernel gives it whole to one read. */
+const fdinfoBuffer = Buffer.allocUnsafeSlow(1024);
+
 /** Opens a folder by its path; the caller closes it. Only for the root: everything below goes through its descriptor. */
 export function openFolder(path: string): number | Refusal {
   return refusing(folderRefusals, () => openSync(path, folderFlags));
@@ -66,7 +69,9 @@ export function openAnything(dirFd: number, name: string): number {
 export function mountOf(fd: number): MountId {
   let fdinfo: string;
   try {
-    fdinfo = readFileSync(`/proc/self/fdinfo/${String(fd)}`, "latin1");
+    fdinfo = withFd(openSync(`/proc/self/fdinfo/${String(fd)}`, constants.O_RDONLY), (infoFd) =>
+      fdinfoBuffer.toString("latin1", 0, readSync(infoFd, fdinfoBuffer)),
+    );
   } catch (error) {
     throw new VariablesError(
       "unsafe_path",

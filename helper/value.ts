@@ -2,11 +2,13 @@ import { VariablesError } from "./variables-error.ts";
 
 /** Values (WV-4): exact bytes that are valid UTF-8. Nothing is trimmed, normalised or appended, a byte order mark included. */
 
+/** ignoreBOM keeps a byte order mark: without it the decoder would eat the value's first three bytes. */
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /** Throws `invalid_value` where the bytes are not UTF-8. */
 export function decodeValue(bytes: Uint8Array, key: string): string {
   try {
-    // ignoreBOM keeps the mark: without it the decoder would eat the value's first three bytes.
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch (cause) {
     throw new VariablesError(
       "invalid_value",
@@ -22,7 +24,7 @@ export function decodeValue(bytes: Uint8Array, key: string): string {
 
 export function isUtf8(bytes: Uint8Array): boolean {
   try {
-    new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    decoder.decode(bytes);
     return true;
   } catch {
     return false;
