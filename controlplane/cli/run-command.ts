@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
-import { destination, pino } from "pino";
 import { escapeText } from "../../contract/escape.ts";
 import { version } from "../../contract/version.ts";
 import { limitsOf } from "../../contract/limit-settings.ts";
+import { createLog } from "../log.ts";
 import { makeFolder } from "../make-folder.ts";
 import { openControlPlane, type ControlPlane } from "../control-plane.ts";
 import { removeFolder } from "../runner/remove-folder.ts";
@@ -42,7 +42,7 @@ export async function runCommand(argv: readonly string[], deps: RunCommandDeps):
   const { run } = parsed;
   deps.err.write(run.warnings);
   const dataDir = resolve(run.settings.dataDir);
-  const log = pino({ level: "error", base: null }, destination({ fd: 2, sync: true }));
+  const log = createLog("error");
   const options = {
     ...run.settings,
     dataDir,

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { destination, pino } from "pino";
 import { describeSettings, readSettings } from "../../contract/settings.ts";
 import { version } from "../../contract/version.ts";
 import { limitsOf } from "../../contract/limit-settings.ts";
 import { serveSettings } from "../config.ts";
+import { createLog } from "../log.ts";
 import { openControlPlane } from "../control-plane.ts";
 import { explaining, UsageError } from "./usage-error.ts";
 
@@ -36,7 +36,7 @@ export async function serveCommand(argv: readonly string[], deps: ServeCommandDe
   const all = words.length > 0 ? [...problems, "serve takes flags only"] : problems;
   if (all.length > 0) throw new UsageError(all);
   const dataDir = resolve(values.dataDir);
-  const log = pino({ level: values.logLevel, base: null }, destination({ fd: 2, sync: true }));
+  const log = createLog(values.logLevel);
   const options = { ...values, dataDir, log, limits: limitsOf(values) };
   await using cp = await explaining(`the data folder ${dataDir} cannot be used`, () =>
     openControlPlane(options),

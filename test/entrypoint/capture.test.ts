@@ -52,6 +52,19 @@ describe("--capture-response (WV-15)", () => {
     expect(existsSync(join(step.own, "FAILURE"))).toBe(false);
   });
 
+  it("keeps what an agent said that closes its pipes and goes on", async () => {
+    const step = makeStepFolder();
+    const script = `echo said; echo grumbled >&2; exec >&- 2>&-; echo late > "${step.own}/LATE"; exit 3`;
+    const { code, stdout, stderr } = await run(step, shell(script), capture);
+    expect([code, stdout, stderr]).toEqual([3, "said\n", "grumbled\n"]);
+    expect([value(step, "RESPONSE"), value(step, "FAILURE"), value(step, "LATE")]).toEqual([
+      "said\n",
+      "grumbled\n",
+      "late\n",
+    ]);
+    expect(readMarker(step)).toMatchObject({ outcome: "failed", exit_code: 3 });
+  });
+
   it("without it, nothing is saved", async () => {
     const step = makeStepFolder();
     await run(step, shell("echo said"));

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { dist } from "./dist.ts";
+import { freePort } from "./free-port.ts";
 
 /** `wfvar-cp serve` as a process of its own, over a data folder that outlives it. */
 export interface ServedControlPlane {
@@ -63,15 +63,4 @@ async function urlAfter(child: ChildProcess, label: string): Promise<string> {
     if (url !== undefined) return url;
   }
   throw new Error(`the control plane ended without saying its ${label}`);
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
