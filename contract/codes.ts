@@ -49,6 +49,7 @@ export const causeCodes = [
   "interrupted",
   "deadline",
   "never_started",
+  "undelivered",
   ...packCodes,
   ...warningCodes,
 ] as const;

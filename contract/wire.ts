@@ -129,7 +129,11 @@ export type PackReceipt = z.infer<typeof packReceipt>;
 
 export const createRun = z.strictObject({
   run: runId.optional(),
-  template: z.string().min(1).max(256),
+  template: z
+    .string()
+    .min(1)
+    .max(256)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "text without control characters"),
   item: z
     .strictObject({
       uuid: z.string().optional(),
@@ -158,7 +162,13 @@ export type RunView = z.infer<typeof runView>;
 export const stampStep = z.strictObject({
   step: stepPath,
   depends_on: z.array(stepPath).max(1024).default([]),
-  outputs: z.array(declaredOutput).max(1024).default([]),
+  outputs: z
+    .array(declaredOutput)
+    .max(1024)
+    .refine((outputs) => new Set(outputs.map(({ key: each }) => each)).size === outputs.length, {
+      error: "a key is declared twice; case does not tell keys apart",
+    })
+    .default([]),
   deadline: instant.optional(),
   attempt: attempt.optional(),
 });
@@ -183,7 +193,8 @@ export const stepView = z.object({
   depends_on: z.array(stepPath),
   deadline: instant,
   stamped_at: instant,
-  accepted_at: instant.nullable(),
+  ended_at: instant.nullable(),
+  /** Of the accepted pack. */
   sha256: sha256.nullable(),
   cause: packReceipt.shape.cause,
 });

@@ -1,5 +1,5 @@
 import { limitSettings } from "../contract/limit-settings.ts";
-import { durationMs, text, type Setting } from "../contract/settings.ts";
+import { durationMs, sizeBytes, text, type Setting } from "../contract/settings.ts";
 
 /** Settings of `wfvar-cp`. */
 
@@ -38,10 +38,31 @@ export const dataSettings = {
     help: "how long past its deadline a step may still deliver (1h)",
     fallback: 3_600_000,
   }),
+  packMemoryBytes: sizeBytes({
+    env: "WFVAR_PACK_MEMORY",
+    placeholder: "SIZE",
+    help: "packs and prefills that are held at once, all together (256MiB)",
+    fallback: 256 * 1024 ** 2,
+  }),
 } as const;
 
 export const serveSettings = {
   ...dataSettings,
+  databaseUrl: text({
+    env: "DATABASE_URL",
+    placeholder: "URL",
+    help: "postgres://… (an SQLite file in the data folder)",
+  }),
+  stepKeyFile: text({
+    env: "WFVAR_STEP_KEY_FILE",
+    placeholder: "FILE",
+    help: "the keys that sign step tokens (step-key.json in the data folder, made on first start)",
+  }),
+  keepMs: durationMs({
+    env: "WFVAR_KEEP",
+    placeholder: "TIME",
+    help: "remove runs in which nothing has happened for so long (never)",
+  }),
   stepListen: listen({
     env: "WFVAR_STEP_LISTEN",
     help: "where pods call (0.0.0.0:8411)",

@@ -4,11 +4,18 @@ import type { Logger } from "pino";
 import type { Limits } from "../contract/limits.ts";
 import { createOperatorApi } from "./api/operator-api.ts";
 import { createStepApi } from "./api/step-api.ts";
+import { keepHouse } from "./housekeeping.ts";
 import { makeFolder } from "./make-folder.ts";
+import { Metrics } from "./metrics.ts";
 import { openOperatorToken, type OperatorToken } from "./operator-token.ts";
 import { openStepTokens } from "./step-tokens.ts";
-import { SqliteStore } from "./store/sqlite-store.ts";
+import { countingErrors } from "./store/counting-database.ts";
+import { PostgresDatabase } from "./store/postgres-database.ts";
+import type { SqlDatabase } from "./store/sql-database.ts";
+import { SqliteDatabase } from "./store/sqlite-database.ts";
+import { SqlStore } from "./store/sql-store.ts";
 import type { Store } from "./store/store.ts";
+import { MemoryBudget } from "./variables/memory-budget.ts";
 import { VariablesService } from "./variables/variables-service.ts";
 
 /** For requests that are under way when the control plane stops. */
@@ -16,11 +23,16 @@ const closeMs = 5_000;
 
 export interface ControlPlaneOptions {
   readonly dataDir: string;
+  /** Undefined: an SQLite file in the data folder. */
+  readonly databaseUrl?: string | undefined;
   /** Undefined: `operator-token` in the data folder. */
   readonly operatorTokenFile?: string | undefined;
+  /** Undefined: `step-key.json` in the data folder. */
+  readonly stepKeyFile?: string | undefined;
   readonly limits: Limits;
   readonly stepDeadlineMs: number;
   readonly tokenGraceMs: number;
+  readonly packMemoryBytes: number;
   readonly log: Logger;
 }
 
@@ -32,6 +44,8 @@ export interface ControlPlane extends AsyncDisposable {
   /** Neither listens yet. */
   readonly stepApi: FastifyInstance;
   readonly operatorApi: FastifyInstance;
+  /** Leases and retention, until the control plane is disposed. */
+  readonly startHousekeeping: (keepMs: number | undefined) => void;
 }
 
 /**
@@ -43,18 +57,27 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
   await makeFolder(dataDir);
   const operatorTokenFile = options.operatorTokenFile ?? join(dataDir, "operator-token");
   const operator = await openOperatorToken(operatorTokenFile);
-  const tokens = await openStepTokens(join(dataDir, "step-key.json"));
-  const store = new SqliteStore(join(dataDir, "wfvar.db"));
+  const tokens = await openStepTokens(options.stepKeyFile ?? join(dataDir, "step-key.json"));
+  const database = await openDatabase(dataDir, options.databaseUrl);
+  const store = new SqlStore(countingErrors(database, () => metrics.storeErrors.inc()));
+  const memory = new MemoryBudget(options.packMemoryBytes);
+  const metrics = new Metrics(
+    () => store.countOpenSteps(),
+    () => memory.bytes,
+  );
   const service = new VariablesService({
     store,
     tokens,
+    memory,
     now: currentTime,
     limits,
     stepDeadlineMs,
     tokenGraceMs,
   });
-  const stepApi = createStepApi({ service, tokens, log });
-  const operatorApi = createOperatorApi({ service, store, operator, log });
+  const stepApi = createStepApi({ service, tokens, metrics, log });
+  const operatorApi = createOperatorApi({ service, store, operator, metrics, log });
+  const closing = new AbortController();
+  let housekeeping: Promise<void> | undefined;
   return {
     service,
     store,
@@ -62,15 +85,26 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     operatorTokenFile,
     stepApi,
     operatorApi,
+    startHousekeeping: (keepMs) => {
+      const deps = { service, store, metrics, now: currentTime, keepMs, log };
+      housekeeping = keepHouse(deps, closing.signal);
+    },
     async [Symbol.asyncDispose]() {
+      closing.abort();
       // What is under way has a moment to end; a connection that says nothing would never.
       const servers = [stepApi.server, operatorApi.server];
       const cut = setTimeout(() => servers.forEach((each) => each.closeAllConnections()), closeMs);
-      await Promise.all([stepApi.close(), operatorApi.close()]);
+      await Promise.all([stepApi.close(), operatorApi.close(), housekeeping]);
       clearTimeout(cut);
       await store.close();
     },
   };
+}
+
+async function openDatabase(dataDir: string, url: string | undefined): Promise<SqlDatabase> {
+  return url === undefined
+    ? new SqliteDatabase(join(dataDir, "wfvar.db"))
+    : PostgresDatabase.open(url);
 }
 
 function currentTime(): Date {

@@ -11,6 +11,15 @@ const maxParamLength = 1024;
 /** For one request from its first byte to its last: a pack of the largest size over a slow network. */
 const requestTimeoutMs = 300_000;
 
+/** Values are an agent's work, and answers are for one caller alone. */
+const securityHeaders = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+} as const;
+
 /** A server of this control plane: zod schemas, problem documents for every error, bounded in time. */
 export function createListener(
   log: Logger,
@@ -25,6 +34,9 @@ export function createListener(
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength },
     frameworkErrors: answerFrameworkError,
+  });
+  server.addHook("onRequest", async (_, reply) => {
+    reply.headers(securityHeaders);
   });
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);

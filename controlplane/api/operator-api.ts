@@ -1,9 +1,11 @@
+import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import { z } from "zod";
 import {
   createRun,
+  key,
   runId,
   runView,
   stampedStep,
@@ -12,23 +14,22 @@ import {
   variableView,
 } from "../../contract/wire.ts";
 import { ApiError } from "../api-error.ts";
+import type { Metrics } from "../metrics.ts";
 import type { OperatorToken } from "../operator-token.ts";
 import type { Store } from "../store/store.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
+import { streamEvents } from "./event-stream.ts";
 import { createListener } from "./listener.ts";
 import { viewRun, viewStep, viewValue } from "./views.ts";
 
-const pageSize = 100;
 const runParams = z.object({ run: runId });
-const page = z.object({
-  limit: z.coerce.number().int().min(1).max(1000).default(pageSize),
-  cursor: runId.optional(),
-});
+const limit = z.coerce.number().int().min(1).max(1000).default(100);
 
 export interface OperatorApiDeps {
   readonly service: VariablesService;
   readonly store: Store;
   readonly operator: OperatorToken;
+  readonly metrics: Metrics;
   readonly log: Logger;
 }
 
@@ -40,9 +41,13 @@ export function createOperatorApi({
   service,
   store,
   operator,
+  metrics,
   log,
 }: OperatorApiDeps): FastifyInstance {
   const server = createListener(log, { bodyLimit: 64 * 1024 ** 2 });
+
+  const closing = new AbortController();
+  server.addHook("preClose", async () => closing.abort());
 
   server.get("/healthz", async () => ({ status: "ok" }));
   server.get("/readyz", async () => {
@@ -50,6 +55,9 @@ export function createOperatorApi({
       throw new ApiError("unavailable", "the store does not answer");
     });
     return { status: "ok" };
+  });
+  server.get("/metrics", async (_, reply) => {
+    return reply.type(metrics.contentType).send(await metrics.read());
   });
 
   void server.register(async (guarded) => {
@@ -59,12 +67,17 @@ export function createOperatorApi({
         throw new ApiError("unauthorized", "the operator token is required");
       }
     });
-    addCalls(guarded, service, store);
+    addCalls(guarded, service, store, closing.signal);
   });
   return server;
 }
 
-function addCalls(server: FastifyInstance, service: VariablesService, store: Store): void {
+function addCalls(
+  server: FastifyInstance,
+  service: VariablesService,
+  store: Store,
+  closing: AbortSignal,
+): void {
   const api = server.withTypeProvider<ZodTypeProvider>();
 
   api.post(
@@ -76,14 +89,18 @@ function addCalls(server: FastifyInstance, service: VariablesService, store: Sto
     },
   );
 
-  const runPage = z.object({ runs: z.array(runView), next: runId.nullable() });
   api.get(
     "/v1/runs",
-    { schema: { querystring: page, response: { 200: runPage } } },
-    async ({ query: { limit, cursor } }) => {
-      const runs = await store.listRuns({ limit, before: cursor });
-      const last = runs.length < limit ? undefined : runs.at(-1);
-      return { runs: runs.map(viewRun), next: last?.run ?? null };
+    {
+      schema: {
+        querystring: z.object({ limit, cursor: runId.optional() }),
+        response: { 200: z.object({ runs: z.array(runView), next: runId.nullable() }) },
+      },
+    },
+    async ({ query }) => {
+      const runs = await store.listRuns({ limit: query.limit, after: query.cursor });
+      if (runs === undefined) throw new ApiError("invalid_request", "cursor: no such run any more");
+      return { runs: runs.map(viewRun), next: nextOf(runs, query.limit, ({ run }) => run) };
     },
   );
 
@@ -113,42 +130,74 @@ function addCalls(server: FastifyInstance, service: VariablesService, store: Sto
 
   api.get(
     "/v1/runs/:run/steps",
-    { schema: { params: runParams, response: { 200: z.object({ steps: z.array(stepView) }) } } },
-    async ({ params: { run } }) => {
-      await service.getRun(run);
-      return { steps: (await store.listSteps(run)).map(viewStep) };
+    {
+      schema: {
+        params: runParams,
+        querystring: z.object({ limit, cursor: z.coerce.number().int().min(0).optional() }),
+        response: { 200: z.object({ steps: z.array(stepView), next: z.string().nullable() }) },
+      },
+    },
+    async ({ params: { run }, query }) => {
+      const steps = await service.listSteps(run, { limit: query.limit, after: query.cursor });
+      return {
+        steps: steps.map(viewStep),
+        next: nextOf(steps, query.limit, ({ seq }) => String(seq)),
+      };
     },
   );
 
-  const variables = z.object({ variables: z.array(variableView) });
   api.get(
     "/v1/runs/:run/variables",
     {
       schema: {
         params: runParams,
-        querystring: z.object({ prefix: z.string().max(1024).optional() }),
-        response: { 200: variables },
+        querystring: z.object({
+          limit,
+          cursor: key.optional(),
+          prefix: z.string().max(1024).default(""),
+        }),
+        response: {
+          200: z.object({ variables: z.array(variableView), next: z.string().nullable() }),
+        },
       },
     },
-    async ({ params: { run }, query: { prefix } }) => {
-      const [values, steps] = await Promise.all([
-        service.listValues(run, prefix),
-        store.listSteps(run),
-      ]);
-      return { variables: values.map((value) => viewValue(value, steps)) };
+    async ({ params: { run }, query }) => {
+      const page = { prefix: query.prefix, limit: query.limit, after: query.cursor };
+      const values = await service.listValues(run, page);
+      return {
+        variables: values.map(viewValue),
+        next: nextOf(values, query.limit, (value) => value.key),
+      };
     },
   );
 
   api.get(
     "/v1/runs/:run/variables/:key",
     { schema: { params: z.object({ run: runId, key: z.string().max(1024) }) } },
-    async ({ params: { run, key } }, reply) => {
-      const { value, bytes } = await service.getValue(run, key);
-      return reply
-        .type("application/octet-stream")
-        .header("etag", `"${value.sha256}"`)
-        .header("x-content-type-options", "nosniff")
-        .send(bytes);
+    async ({ params }, reply) => {
+      const { value, bytes } = await service.getValue(params.run, params.key);
+      return reply.type("application/octet-stream").header("etag", `"${value.sha256}"`).send(bytes);
     },
   );
+
+  api.get(
+    "/v1/runs/:run/events",
+    {
+      schema: {
+        params: runParams,
+        headers: z.object({ "last-event-id": z.coerce.number().int().min(0).default(0) }),
+      },
+    },
+    async ({ params: { run }, headers }, reply) => {
+      await service.getRun(run);
+      const events = streamEvents(store, run, headers["last-event-id"], closing);
+      return reply.type("text/event-stream").send(Readable.from(events, { objectMode: false }));
+    },
+  );
+}
+
+/** The cursor of the page after; null where this one is the last. */
+function nextOf<T>(page: readonly T[], size: number, cursorOf: (last: T) => string): string | null {
+  const last = page.length < size ? undefined : page.at(-1);
+  return last === undefined ? null : cursorOf(last);
 }

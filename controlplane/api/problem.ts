@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
+import type { ApiCode } from "../../contract/codes.ts";
 import { ApiError } from "../api-error.ts";
 
 /** Every error of a listener as a problem document (RFC 9457) with a code from the closed list. */
@@ -27,8 +28,16 @@ export function answerFrameworkError(error: unknown, _: FastifyRequest, reply: F
   void sendProblem(reply, toApiError(error));
 }
 
+const codes = new WeakMap<FastifyReply, ApiCode>();
+
+/** Of an answer that is a problem document. */
+export function problemCodeOf(reply: FastifyReply): ApiCode | undefined {
+  return codes.get(reply);
+}
+
 async function sendProblem(reply: FastifyReply, refusal: ApiError): Promise<void> {
   const { status, code, message, fields } = refusal;
+  codes.set(reply, code);
   if (status === 503) reply.header("retry-after", "1");
   await reply
     .status(status)

@@ -1,16 +1,18 @@
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { formatContentDigest, parseContentDigest } from "../../contract/tar-feed.ts";
 import { instance, packReceipt, runId, stepPath } from "../../contract/wire.ts";
 import { ApiError } from "../api-error.ts";
+import type { Metrics } from "../metrics.ts";
 import type { StepTokens } from "../step-tokens.ts";
 import type { PackIdentity } from "../variables/read-pack.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
 import { createListener } from "./listener.ts";
+import { problemCodeOf } from "./problem.ts";
 
 const maxDrainedBytes = 32 * 1024 ** 2;
 const maxDrainMs = 10_000;
@@ -21,17 +23,19 @@ const querystring = z.object({ attempt: z.coerce.number().int().min(1).max(1_000
 export interface StepApiDeps {
   readonly service: VariablesService;
   readonly tokens: StepTokens;
+  readonly metrics: Metrics;
   readonly log: Logger;
 }
 
 /**
  * The step listener: the two calls that a pod makes, each opened by the step's own token alone (API page).
  */
-export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyInstance {
+export function createStepApi({ service, tokens, metrics, log }: StepApiDeps): FastifyInstance {
   const server = createListener(log, { bodyLimit: 1024 });
   // A pack is read as a stream, under its own limits.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/x-tar", (_, payload, done) => done(null, payload));
+  server.addHook("onResponse", async (request, reply) => measure(request, reply, metrics));
   const api = server.withTypeProvider<ZodTypeProvider>();
 
   api.get(
@@ -39,7 +43,10 @@ export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyIns
     { schema: { params, querystring } },
     async (request, reply) => {
       const identity = await identify(request, tokens, { ...request.params, ...request.query });
-      const { chunks, size, sha256 } = await service.prefill(identity);
+      const { chunks, size, sha256, release } = await service.prefill(identity);
+      // The pod may have gone while its prefill was made.
+      if (reply.raw.destroyed) release();
+      else reply.raw.once("close", release);
       return reply
         .type("application/x-tar")
         .header("content-length", size)
@@ -82,6 +89,24 @@ export function createStepApi({ service, tokens, log }: StepApiDeps): FastifyIns
     },
   );
   return server;
+}
+
+/** Counts a call of the two when its answer has been sent. */
+function measure(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
+  const { statusCode, elapsedTime } = reply;
+  const seconds = elapsedTime / 1000;
+  const code = problemCodeOf(reply) ?? "";
+  if (request.routeOptions.url?.endsWith("/pack") === true) {
+    const result = statusCode === 201 ? "accepted" : statusCode === 200 ? "repeated" : "refused";
+    metrics.packs.inc({ result, code });
+    metrics.packSeconds.observe(seconds);
+    if (result === "accepted") metrics.packBytes.inc(Number(request.headers["content-length"]));
+  } else if (request.routeOptions.url !== undefined) {
+    const result = statusCode === 200 ? "sent" : "refused";
+    metrics.prefills.inc({ result, code });
+    metrics.prefillSeconds.observe(seconds);
+    if (result === "sent") metrics.prefillBytes.inc(Number(reply.getHeader("content-length")));
+  }
 }
 
 /** The token must be for exactly the step attempt that the call names. */

@@ -8,25 +8,22 @@ export function viewRun({ run, template, createdAt, limits, missingOutput }: Run
 }
 
 export function viewStep(step: StepRecord): StepView {
-  const { accepted } = step;
+  const { accepted, ended } = step;
   return {
     step: step.step,
     attempt: step.attempt,
-    status: accepted?.receipt.status ?? (step.instance === null ? "stamped" : "running"),
+    status: ended?.status ?? (step.instance === null ? "stamped" : "running"),
     depends_on: [...step.dependsOn],
     deadline: step.deadline,
     stamped_at: step.stampedAt,
-    accepted_at: accepted?.at ?? null,
+    ended_at: ended?.at ?? null,
     sha256: accepted?.sha256 ?? null,
-    cause: accepted?.receipt.cause ?? null,
+    cause: ended?.cause ?? null,
   };
 }
 
-/** The kind is the one that the step's stamp declares for the key; `text` where it declares none. */
-export function viewValue(value: ValueRecord, steps: readonly StepRecord[]): VariableView {
-  const { key, size, sha256, step, attempt, setAt } = value;
-  const stamped = steps.find((other) => other.step === step && other.attempt === attempt);
-  const declared = stamped?.outputs.find((output) => `${step}.${output.key}` === key);
+export function viewValue(value: ValueRecord): VariableView {
+  const { key, size, sha256, kind, step, attempt, setAt } = value;
   const set_by = step === inputsStep ? "input" : step;
-  return { key, size, sha256, kind: declared?.kind ?? "text", set_by, attempt, set_at: setAt };
+  return { key, size, sha256, kind, set_by, attempt, set_at: setAt };
 }

@@ -7,7 +7,7 @@ import { makeFolder } from "../make-folder.ts";
 import { openControlPlane, type ControlPlane } from "../control-plane.ts";
 import { removeFolder } from "../runner/remove-folder.ts";
 import { runStepProcess, type ProcessRunnerDeps } from "../runner/process-runner.ts";
-import { inputsStep, type StepRecord } from "../store/store.ts";
+import { inputsStep, type StepRecord, type ValueRecord } from "../store/store.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
 import { runWorkflow, type Progress, type WorkflowEnd } from "../workflow/run-workflow.ts";
 import { parseRunArguments, runHelp, type RunArguments } from "./run-arguments.ts";
@@ -17,6 +17,7 @@ import { formatTable } from "./value-table.ts";
 
 /** Bytes of a value that its preview is made from. */
 const previewBytes = 512;
+const pageSize = 1000;
 
 export interface RunCommandDeps {
   readonly env: NodeJS.ProcessEnv;
@@ -129,9 +130,18 @@ function report(
   }
 }
 
+async function* everyValue(service: VariablesService, run: string): AsyncGenerator<ValueRecord> {
+  let after: string | undefined;
+  do {
+    const page = await service.listValues(run, { prefix: "", limit: pageSize, after });
+    yield* page;
+    after = page.length < pageSize ? undefined : page.at(-1)?.key;
+  } while (after !== undefined);
+}
+
 async function tableOf(service: VariablesService, run: string, width: number): Promise<string> {
   const rows = [];
-  for (const { key, step, size } of await service.listValues(run)) {
+  for await (const { key, step, size } of everyValue(service, run)) {
     const { bytes } = await service.getValue(run, key);
     const setBy = step === inputsStep ? "input" : step;
     rows.push({ key, setBy, size, head: bytes.subarray(0, previewBytes) });

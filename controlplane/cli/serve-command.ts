@@ -55,6 +55,7 @@ export async function serveCommand(argv: readonly string[], deps: ServeCommandDe
       `  operator token  ${token}\n` +
       `  data            ${dataDir}\n`,
   );
+  cp.startHousekeeping(values.keepMs);
   await aborted(signal);
   log.info({ event: "stopping" });
 }

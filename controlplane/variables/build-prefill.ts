@@ -7,17 +7,20 @@ import { fileHeader, folderHeader } from "../../contract/pack.ts";
 import type { StepFile } from "../../contract/step-file.ts";
 import { ApiError } from "../api-error.ts";
 import { inputsStep, type RunRecord, type StepRecord, type Store } from "../store/store.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
 import { visibleSteps } from "./visibility.ts";
 
 /**
  * The tar that fills a step's volume (WV-1, WV-9): `.step`, the run's inputs, and a folder for each step that
- * it may see, also where that has no values. Throws `too_large` past the prefill limits.
+ * it may see, also where that has no values. Its memory is the caller's to release. Throws `too_large` past the
+ * prefill limits, `unavailable` where there is no memory for it.
  */
 export async function buildPrefill(
   store: Store,
   run: RunRecord,
   step: StepRecord,
-): Promise<HashedBody> {
+  memory: MemoryBudget,
+): Promise<HashedBody & { release: () => void }> {
   const steps = await visibleSteps(store, run.run, step.step, step.dependsOn);
   const values = await store.listValues(run.run, [inputsStep, ...steps]);
   const identity = Buffer.from(JSON.stringify(stepFile(run, step)));
@@ -37,9 +40,30 @@ export async function buildPrefill(
     throw new ApiError("too_large", `what ${step.step} may see has more than ${limit} entries`);
   }
 
+  const release = memory.take(total);
+  try {
+    return { ...(await writeTar(store, identity, [...folders].toSorted(), files)), release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+interface PrefillFile {
+  readonly path: readonly string[];
+  readonly size: number;
+  readonly sha256: string;
+}
+
+async function writeTar(
+  store: Store,
+  identity: Buffer,
+  folders: readonly string[],
+  files: readonly PrefillFile[],
+): Promise<HashedBody> {
   const tar = createTar();
   tar.entry(fileHeader(rootFiles.step, identity.length), identity);
-  for (const folder of [...folders].toSorted()) tar.entry(folderHeader(folder));
+  for (const folder of folders) tar.entry(folderHeader(folder));
   for (const { path, size, sha256 } of files) {
     const bytes = await store.getContent(sha256);
     if (bytes === undefined) throw new Error(`content ${sha256} is missing from the store`);

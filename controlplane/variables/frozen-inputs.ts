@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { parseKey } from "../../contract/key.ts";
 import { workflowFolder } from "../../contract/layout.ts";
 import type { Limits } from "../../contract/limits.ts";
+import type { OutputKind } from "../../contract/step-file.ts";
 import type { CreateRun } from "../../contract/wire.ts";
 import { ApiError } from "../api-error.ts";
 import type { NewValue } from "../store/store.ts";
@@ -41,8 +42,9 @@ function under<T>(group: string, members: Readonly<Record<string, T>>): [string,
   return Object.entries(members).map(([name, value]) => [`${group}.${name}`, value]);
 }
 
-export function toValue(key: string, bytes: Buffer): NewValue {
-  return { key, bytes, sha256: createHash("sha256").update(bytes).digest("hex") };
+/** Without a declared kind a value is text. */
+export function toValue(key: string, bytes: Buffer, kind: OutputKind = "text"): NewValue {
+  return { key, bytes, sha256: createHash("sha256").update(bytes).digest("hex"), kind };
 }
 
 function freeze(name: string, value: string, { max_value_bytes }: Limits): NewValue {

@@ -7,6 +7,7 @@ import { maxManifestBytes, maxPackBytes, type Limits } from "../../contract/limi
 import { manifestName, valuesFolder, type PackManifest } from "../../contract/pack.ts";
 import { packCodes } from "../../contract/codes.ts";
 import { isOneOf } from "../../contract/json.ts";
+import type { DeclaredOutput } from "../../contract/step-file.ts";
 import { feedTar } from "../../contract/tar-feed.ts";
 import { TarError } from "../../contract/tar-guard.ts";
 import { packManifest } from "../../contract/wire.ts";
@@ -42,11 +43,15 @@ export interface SentPack {
   readonly digest: string;
 }
 
-/** Throws `invalid_pack` naming the field, `digest_mismatch`, or `too_large`; else what the body throws. */
+/**
+ * `outputs`: what the step's stamp declares; they give values their kinds. Throws `invalid_pack` naming the field,
+ * `digest_mismatch`, or `too_large`; else what the body throws.
+ */
 export async function readPack(
   { body, size, digest }: SentPack,
   identity: PackIdentity,
   limits: Limits,
+  outputs: readonly DeclaredOutput[],
 ): Promise<ReadPack> {
   const maxBytes = maxPackBytes(limits);
   if (size > maxBytes) {
@@ -67,16 +72,18 @@ export async function readPack(
   if (sha256.toString("base64") !== digest) {
     throw new ApiError("digest_mismatch", "the body does not match its Content-Digest");
   }
-  return { ...read.value, sha256: sha256.toString("hex") };
+  const kinds = new Map(outputs.map(({ key, kind }) => [`${identity.step}.${key}`, kind]));
+  const values = read.value.values.map(({ key, bytes }) => toValue(key, bytes, kinds.get(key)));
+  return { manifest: read.value.manifest, values, sha256: sha256.toString("hex") };
 }
 
 async function readEntries(
   tar: Extract,
   identity: PackIdentity,
   limits: Limits,
-): Promise<{ manifest: PackManifest; values: NewValue[] }> {
+): Promise<{ manifest: PackManifest; values: { key: string; bytes: Buffer }[] }> {
   let manifest: PackManifest | undefined;
-  const values: NewValue[] = [];
+  const values: { key: string; bytes: Buffer }[] = [];
   for await (const entry of tar) {
     const { header } = entry;
     if (manifest === undefined) {
@@ -94,7 +101,7 @@ async function readEntries(
     if (header.size !== announced.size) invalid(announced.key, "its size is not the announced one");
     const bytes = await readBytes(entry);
     if (!isUtf8(bytes)) invalid(announced.key, "not UTF-8");
-    values.push(toValue(announced.key, bytes));
+    values.push({ key: announced.key, bytes });
   }
   if (manifest === undefined) invalid(manifestName, "missing");
   if (values.length < manifest.variables.length) invalid("values", "fewer entries than variables");

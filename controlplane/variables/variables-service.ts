@@ -1,30 +1,37 @@
-import { createHash } from "node:crypto";
-import { parseStepPath } from "../../contract/ids.ts";
 import type { HashedBody } from "../../contract/hashed-body.ts";
-import { isJsonObject } from "../../contract/json.ts";
-import { compareKeys, parseKey } from "../../contract/key.ts";
-import { defaultRoot, rootVariable, selfVariable } from "../../contract/layout.ts";
-import { defaultLimits, maxAttempt, type Limits } from "../../contract/limits.ts";
+import { parseKey } from "../../contract/key.ts";
+import { defaultLimits, maxAttempt, maxPackBytes, type Limits } from "../../contract/limits.ts";
 import type { CreateRun, PackReceipt, StampStep } from "../../contract/wire.ts";
 import { ApiError } from "../api-error.ts";
 import type { StepTokens } from "../step-tokens.ts";
-import {
-  type Receipt,
-  type RunRecord,
-  type StepRecord,
-  type Store,
-  type ValueRecord,
+import type {
+  Claim,
+  OverdueStep,
+  Page,
+  Receipt,
+  RunRecord,
+  StepRecord,
+  Store,
+  ValueRecord,
 } from "../store/store.ts";
 import { buildPrefill } from "./build-prefill.ts";
+import { checkOutputs } from "./check-outputs.ts";
 import { freezeInputs } from "./frozen-inputs.ts";
+import { hashRequest } from "./hash-request.ts";
 import { InFlight } from "./in-flight.ts";
 import { judgeStep } from "./judge-step.ts";
+import type { MemoryBudget } from "./memory-budget.ts";
 import { readPack, type PackIdentity, type SentPack } from "./read-pack.ts";
 import { makeRunId } from "./run-ids.ts";
+import { stepEnvironment } from "./step-environment.ts";
+
+/** Steps that one call of `endOverdueSteps` ends. */
+const maxOverdue = 1_000;
 
 export interface VariablesDeps {
   readonly store: Store;
   readonly tokens: StepTokens;
+  readonly memory: MemoryBudget;
   readonly now: () => Date;
   readonly limits?: Partial<Limits>;
   /** Of a step whose stamp names none. */
@@ -86,6 +93,7 @@ export class VariablesService {
   async stampStep(run: string, request: StampStep): Promise<Stamped & { created: boolean }> {
     const { store, tokens, now, stepDeadlineMs, tokenGraceMs } = this.#deps;
     const { limits } = await this.getRun(run);
+    checkOutputs(request);
     const at = now();
     const deadline = request.deadline ?? new Date(at.getTime() + stepDeadlineMs).toISOString();
     const stamping = await store.stampStep({
@@ -96,36 +104,48 @@ export class VariablesService {
       dependsOn: request.depends_on,
       outputs: request.outputs,
       deadline,
+      leaseEndsAt: new Date(Date.parse(deadline) + tokenGraceMs).toISOString(),
       stampedAt: at.toISOString(),
     });
-    if (stamping.result === "exhausted") {
-      throw new ApiError(
-        "invalid_request",
-        `${request.step} has had ${String(maxAttempt)} attempts`,
-      );
+    switch (stamping.result) {
+      case "no_run":
+        throw noRun(run);
+      case "exhausted":
+        throw new ApiError(
+          "invalid_request",
+          `${request.step} has had ${String(maxAttempt)} attempts`,
+        );
+      case "superseded": {
+        const newest = `${request.step} has attempt ${String(stamping.newest)} already`;
+        throw new ApiError("stale_attempt", `${newest}; an older one could never be used`);
+      }
+      case "different": {
+        const which = `attempt ${String(stamping.step.attempt)} of ${request.step}`;
+        throw new ApiError("attempt_exists", `${which} exists and was asked for differently`);
+      }
+      case "created":
+      case "same":
     }
     const { result, step } = stamping;
-    if (result === "different") {
-      const which = `attempt ${String(step.attempt)} of ${step.step}`;
-      throw new ApiError("attempt_exists", `${which} exists and was asked for differently`);
-    }
-    const expiresAt = new Date(Date.parse(step.deadline) + tokenGraceMs);
     const claims = { run, step: step.step, attempt: step.attempt };
-    const token = await tokens.sign(claims, expiresAt);
+    const token = await tokens.sign(claims, new Date(step.leaseEndsAt));
     return { step, token, env: stepEnvironment(step, limits), created: result === "created" };
   }
 
-  /** The prefill of a stamped step; claims the attempt for the pod that asks. */
-  async prefill(identity: PackIdentity): Promise<HashedBody> {
-    const step = await this.getStep(identity);
-    const claim = await this.#deps.store.claimStep(
-      identity.run,
-      identity.step,
-      identity.attempt,
-      identity.instance,
-    );
-    if (claim !== "claimed") throw stale(claim, identity);
-    return buildPrefill(this.#deps.store, await this.getRun(identity.run), step);
+  /**
+   * The prefill of a stamped step; claims the attempt for the pod that asks. `release` gives its memory back, and is
+   * to be called when it has been sent.
+   */
+  async prefill(identity: PackIdentity): Promise<HashedBody & { release: () => void }> {
+    const { store, memory, now } = this.#deps;
+    return this.#inFlight.run(keyOf(identity), async () => {
+      const step = await this.getStep(identity);
+      const { run, instance, attempt } = identity;
+      const at = now().toISOString();
+      const claim = await store.claimStep(run, step.step, attempt, instance, at);
+      if (claim !== "claimed") throw tooLate(claim, identity);
+      return buildPrefill(store, await this.getRun(run), step, memory);
+    });
   }
 
   /** Reads, checks and stores a pack, exactly once (WV-12). */
@@ -133,49 +153,20 @@ export class VariablesService {
     identity: PackIdentity,
     sent: SentPack,
   ): Promise<{ receipt: PackReceipt; created: boolean }> {
-    const { run, step, attempt } = identity;
-    const key = `${run} ${step} ${String(attempt)}`;
-    return this.#inFlight.run(key, () => this.#acceptPack(identity, sent));
+    return this.#inFlight.run(keyOf(identity), () => this.#acceptPack(identity, sent));
   }
 
-  async #acceptPack(
-    identity: PackIdentity,
-    sent: SentPack,
-  ): Promise<{ receipt: PackReceipt; created: boolean }> {
+  /** Ends what did not deliver by the end of its lease; its values are lost. */
+  async endOverdueSteps(): Promise<OverdueStep[]> {
     const { store, now } = this.#deps;
-    const { run, step, attempt, instance } = identity;
-    const stamped = await this.getStep(identity);
-    const { limits, missingOutput } = await this.getRun(run);
-    const pack = await readPack(sent, identity, limits);
-    const receipt = judgeStep(pack.manifest, stamped.outputs, missingOutput);
-    const acceptance = await store.acceptPack({
-      run,
-      step,
-      attempt,
-      instance,
-      receipt,
-      sha256: pack.sha256,
-      acceptedAt: now().toISOString(),
-      manifest: JSON.stringify(pack.manifest),
-      values: pack.values,
-    });
-    if (acceptance.result === "accepted") {
-      return { receipt: answer(identity, pack.sha256, receipt), created: true };
-    }
-    if (acceptance.result === "same") {
-      return { receipt: answer(identity, pack.sha256, acceptance.receipt), created: false };
-    }
-    if (acceptance.result !== "already_packed") throw stale(acceptance.result, identity);
-    throw new ApiError(
-      "already_packed",
-      `attempt ${String(attempt)} of ${step} was accepted with another body`,
-      { accepted_sha256: acceptance.sha256 },
-    );
+    const message = "nothing was delivered by the deadline and the grace after it";
+    const cause = { code: "undelivered", message } as const;
+    return store.endOverdue(now().toISOString(), cause, maxOverdue);
   }
 
   async getRun(run: string): Promise<RunRecord> {
     const record = await this.#deps.store.getRun(run);
-    if (record === undefined) throw new ApiError("not_found", `no run ${run}`);
+    if (record === undefined) throw noRun(run);
     return record;
   }
 
@@ -185,11 +176,18 @@ export class VariablesService {
     throw new ApiError("not_found", `no attempt ${String(attempt)} of step ${step} in run ${run}`);
   }
 
-  /** Every value that the run holds now, by key; `prefix` in any case. */
-  async listValues(run: string, prefix = ""): Promise<ValueRecord[]> {
+  async listSteps(run: string, page: Page<number>): Promise<StepRecord[]> {
     await this.getRun(run);
-    const values = await this.#deps.store.listValues(run);
-    return values.filter(({ key }) => key.startsWith(prefix.toLowerCase()));
+    return this.#deps.store.listSteps(run, page);
+  }
+
+  /** Values that the run holds now, by key; `prefix` in any case. */
+  async listValues(
+    run: string,
+    { prefix, ...page }: Page<string> & { readonly prefix: string },
+  ): Promise<ValueRecord[]> {
+    await this.getRun(run);
+    return this.#deps.store.listKeys(run, { ...page, prefix: prefix.toLowerCase() });
   }
 
   /** One value's exact bytes, by full key in any case. */
@@ -209,23 +207,52 @@ export class VariablesService {
     }
     return { value, bytes };
   }
+
+  async #acceptPack(
+    identity: PackIdentity,
+    sent: SentPack,
+  ): Promise<{ receipt: PackReceipt; created: boolean }> {
+    const { store, memory, now } = this.#deps;
+    const { run, step, attempt, instance } = identity;
+    const { outputs } = await this.getStep(identity);
+    const { limits, missingOutput } = await this.getRun(run);
+    const release = memory.take(Math.min(sent.size, maxPackBytes(limits)));
+    try {
+      const pack = await readPack(sent, identity, limits, outputs);
+      const receipt = judgeStep(pack.manifest, outputs, missingOutput);
+      const acceptance = await store.acceptPack({
+        run,
+        step,
+        attempt,
+        instance,
+        receipt,
+        sha256: pack.sha256,
+        acceptedAt: now().toISOString(),
+        manifest: JSON.stringify(pack.manifest),
+        values: pack.values,
+      });
+      switch (acceptance.result) {
+        case "accepted":
+          return { receipt: answer(identity, pack.sha256, receipt), created: true };
+        case "same":
+          return { receipt: answer(identity, pack.sha256, acceptance.receipt), created: false };
+        case "already_packed":
+          throw new ApiError(
+            "already_packed",
+            `attempt ${String(attempt)} of ${step} was accepted with another body`,
+            { accepted_sha256: acceptance.sha256 },
+          );
+        default:
+          throw tooLate(acceptance.result, identity);
+      }
+    } finally {
+      release();
+    }
+  }
 }
 
-/** What a step's containers are told; nothing secret. The pod's own root may be another. */
-function stepEnvironment(step: StepRecord, limits: Limits): Record<string, string> {
-  const folders = parseStepPath(step.step)?.segments ?? [step.step];
-  return {
-    [rootVariable]: defaultRoot,
-    [selfVariable]: [defaultRoot, ...folders].join("/"),
-    WFVAR_RUN: step.run,
-    WFVAR_STEP: step.step,
-    WFVAR_ATTEMPT: String(step.attempt),
-    WFVAR_DEADLINE: step.deadline,
-    WFVAR_MAX_VALUE_BYTES: String(limits.max_value_bytes),
-    WFVAR_MAX_STEP_BYTES: String(limits.max_step_bytes),
-    WFVAR_MAX_STEP_FILES: String(limits.max_step_files),
-    WFVAR_MAX_STEP_ENTRIES: String(limits.max_step_entries),
-  };
+function keyOf({ run, step, attempt }: PackIdentity): string {
+  return `${run} ${step} ${String(attempt)}`;
 }
 
 function answer(
@@ -236,27 +263,20 @@ function answer(
   return { run, step, attempt, sha256, ...receipt, warnings: [...receipt.warnings] };
 }
 
-function stale(
-  code: "stale_instance" | "stale_attempt",
-  { step, attempt }: PackIdentity,
-): ApiError {
-  const which = `attempt ${String(attempt)} of ${step}`;
-  return new ApiError(
-    code,
-    code === "stale_instance"
-      ? `${which} belongs to another instance`
-      : `${which} is not the newest`,
-  );
+function noRun(run: string): ApiError {
+  return new ApiError("not_found", `no run ${run}`);
 }
 
-/** Equal requests have equal hashes, in whatever order their members came. */
-function hashRequest(request: CreateRun | StampStep): string {
-  const canonical = JSON.stringify(request, (_, value: unknown) =>
-    isJsonObject(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => compareKeys(a, b)))
-      : value,
-  );
-  return createHash("sha256").update(canonical).digest("hex");
+const reasons = {
+  stale_instance: "belongs to another instance",
+  stale_attempt: "is not the newest",
+  ended: "was given up: it had not delivered by its deadline and the grace after it",
+} as const;
+
+function tooLate(claim: Exclude<Claim, "claimed">, { step, attempt }: PackIdentity): ApiError {
+  const which = `attempt ${String(attempt)} of ${step}`;
+  const code = claim === "ended" ? "stale_attempt" : claim;
+  return new ApiError(code, `${which} ${reasons[claim]}`);
 }
 
 function definedOf(limits: { readonly [K in keyof Limits]?: number | undefined }): Partial<Limits> {

@@ -29,6 +29,7 @@ export async function startControlPlane(limits: Partial<Limits> = {}): Promise<T
     limits: { ...defaultLimits, ...limits },
     stepDeadlineMs: 3_600_000,
     tokenGraceMs: 3_600_000,
+    packMemoryBytes: 256 * 1024 ** 2,
     log: pino({ level: "silent" }),
   });
   let broken = false;

@@ -1,0 +1,40 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { EventRecord, Store } from "../store/store.ts";
+
+/** How late an event may come that another process stored. */
+const pollMs = 500;
+/** So that a proxy between does not take silence for an end. */
+const heartbeatMs = 15_000;
+const pageSize = 100;
+
+/**
+ * A run's events as server-sent events, those after `after` first, then whatever comes, until the signal (API page).
+ * Each has its number as `id`, so that a client that was cut off goes on where it was.
+ */
+export async function* streamEvents(
+  store: Pick<Store, "listEvents">,
+  run: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  // At once, so that the client knows that it is connected.
+  yield ":\n\n";
+  let last = after;
+  let silentMs = 0;
+  while (!signal.aborted) {
+    const events = await store.listEvents(run, { limit: pageSize, after: last });
+    for (const event of events) yield format(event);
+    last = events.at(-1)?.seq ?? last;
+    if (events.length === pageSize) continue;
+    silentMs = events.length > 0 ? 0 : silentMs + pollMs;
+    if (silentMs >= heartbeatMs) {
+      yield ":\n\n";
+      silentMs = 0;
+    }
+    await delay(pollMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function format({ seq, at, type, data }: EventRecord): string {
+  return `id: ${String(seq)}\nevent: ${type}\ndata: ${JSON.stringify({ at, ...data })}\n\n`;
+}
