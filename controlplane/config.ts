@@ -1,3 +1,4 @@
+import { join, resolve } from "node:path";
 import { limitSettings } from "../contract/limit-settings.ts";
 import { durationMs, sizeBytes, text, type Setting } from "../contract/settings.ts";
 
@@ -17,14 +18,35 @@ function listen(options: {
   return { ...options, placeholder: "HOST:PORT", parse: parseListen, expected };
 }
 
-/** Of every subcommand that opens the data folder. */
-export const dataSettings = {
-  dataDir: text({
-    env: "WFVAR_DATA_DIR",
-    placeholder: "DIR",
-    help: "database, keys and step folders (.wfvar)",
-    fallback: ".wfvar",
+const dataDir = text({
+  env: "WFVAR_DATA_DIR",
+  placeholder: "DIR",
+  help: "database, keys and step folders (.wfvar)",
+  fallback: ".wfvar",
+});
+
+/** Where a control plane's database and secrets are. */
+export const placeSettings = {
+  dataDir,
+  databaseUrl: text({
+    env: "DATABASE_URL",
+    placeholder: "URL",
+    help: "postgres://… (an SQLite file in the data folder)",
   }),
+  operatorTokenFile: text({
+    env: "WFVAR_OPERATOR_TOKEN_FILE",
+    placeholder: "FILE",
+    help: "the operator token (operator-token in the data folder, made on first start)",
+  }),
+  stepKeyFile: text({
+    env: "WFVAR_STEP_KEY_FILE",
+    placeholder: "FILE",
+    help: "the keys of step tokens (step-key.json in the data folder, made on first start)",
+  }),
+} as const;
+
+/** Of whatever stamps steps and takes packs. */
+const serviceSettings = {
   ...limitSettings,
   stepDeadlineMs: durationMs({
     env: "WFVAR_STEP_DEADLINE",
@@ -41,28 +63,14 @@ export const dataSettings = {
   packMemoryBytes: sizeBytes({
     env: "WFVAR_PACK_MEMORY",
     placeholder: "SIZE",
-    help: "packs and prefills that are held at once, all together (256MiB)",
+    help: "what packs and prefills under way may hold together (256MiB)",
     fallback: 256 * 1024 ** 2,
   }),
 } as const;
 
-export const serveSettings = {
-  ...dataSettings,
-  databaseUrl: text({
-    env: "DATABASE_URL",
-    placeholder: "URL",
-    help: "postgres://… (an SQLite file in the data folder)",
-  }),
-  stepKeyFile: text({
-    env: "WFVAR_STEP_KEY_FILE",
-    placeholder: "FILE",
-    help: "the keys that sign step tokens (step-key.json in the data folder, made on first start)",
-  }),
-  keepMs: durationMs({
-    env: "WFVAR_KEEP",
-    placeholder: "TIME",
-    help: "remove runs in which nothing has happened for so long (never)",
-  }),
+export const runSettings = { dataDir, ...serviceSettings } as const;
+
+const listenSettings = {
   stepListen: listen({
     env: "WFVAR_STEP_LISTEN",
     help: "where pods call (0.0.0.0:8411)",
@@ -73,10 +81,16 @@ export const serveSettings = {
     help: "where operators call (127.0.0.1:8410)",
     fallback: { host: "127.0.0.1", port: 8410 },
   }),
-  operatorTokenFile: text({
-    env: "WFVAR_OPERATOR_TOKEN_FILE",
-    placeholder: "FILE",
-    help: "the operator token (operator-token in the data folder, made on first start)",
+} as const;
+
+export const serveSettings = {
+  ...placeSettings,
+  ...listenSettings,
+  ...serviceSettings,
+  keepMs: durationMs({
+    env: "WFVAR_KEEP",
+    placeholder: "TIME",
+    help: "remove runs in which nothing has happened for so long (never)",
   }),
   logLevel: {
     env: "WFVAR_LOG_LEVEL",
@@ -88,6 +102,35 @@ export const serveSettings = {
     fallback: "info",
   },
 } as const;
+
+export const doctorSettings = { ...placeSettings, ...listenSettings } as const;
+
+export const rotateSettings = {
+  ...placeSettings,
+  delayMs: durationMs({
+    env: "WFVAR_ROTATE_DELAY",
+    placeholder: "TIME",
+    help: "when a new step key begins to sign: every replica must have it by then (10m)",
+    fallback: 600_000,
+  }),
+} as const;
+
+export interface Places {
+  readonly dataDir: string;
+  readonly operatorTokenFile?: string | undefined;
+  readonly stepKeyFile?: string | undefined;
+}
+
+/** The files that these settings name. */
+export function placesOf({ dataDir: folder, operatorTokenFile, stepKeyFile }: Places) {
+  const absolute = resolve(folder);
+  return {
+    dataDir: absolute,
+    databaseFile: join(absolute, "wfvar.db"),
+    operatorTokenFile: resolve(operatorTokenFile ?? join(absolute, "operator-token")),
+    stepKeyFile: resolve(stepKeyFile ?? join(absolute, "step-key.json")),
+  };
+}
 
 /** `127.0.0.1:8410`, `[::1]:8410`; port 0 takes a free one. */
 function parseListen(value: string): Listen | undefined {

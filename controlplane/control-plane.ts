@@ -1,9 +1,9 @@
-import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Limits } from "../contract/limits.ts";
 import { createOperatorApi } from "./api/operator-api.ts";
 import { createStepApi } from "./api/step-api.ts";
+import { placesOf, type Places } from "./config.ts";
 import { keepHouse } from "./housekeeping.ts";
 import { makeFolder } from "./make-folder.ts";
 import { Metrics } from "./metrics.ts";
@@ -21,14 +21,9 @@ import { VariablesService } from "./variables/variables-service.ts";
 /** For requests that are under way when the control plane stops. */
 const closeMs = 5_000;
 
-export interface ControlPlaneOptions {
-  readonly dataDir: string;
+export interface ControlPlaneOptions extends Places {
   /** Undefined: an SQLite file in the data folder. */
   readonly databaseUrl?: string | undefined;
-  /** Undefined: `operator-token` in the data folder. */
-  readonly operatorTokenFile?: string | undefined;
-  /** Undefined: `step-key.json` in the data folder. */
-  readonly stepKeyFile?: string | undefined;
   readonly limits: Limits;
   readonly stepDeadlineMs: number;
   readonly tokenGraceMs: number;
@@ -53,12 +48,13 @@ export interface ControlPlane extends AsyncDisposable {
  * and closes the store.
  */
 export async function openControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { dataDir, limits, stepDeadlineMs, tokenGraceMs, log } = options;
+  const { limits, stepDeadlineMs, tokenGraceMs, log } = options;
+  const { dataDir, databaseFile, operatorTokenFile, stepKeyFile } = placesOf(options);
   await makeFolder(dataDir);
-  const operatorTokenFile = options.operatorTokenFile ?? join(dataDir, "operator-token");
-  const operator = await openOperatorToken(operatorTokenFile);
-  const tokens = await openStepTokens(options.stepKeyFile ?? join(dataDir, "step-key.json"));
-  const database = await openDatabase(dataDir, options.databaseUrl);
+  const onProblem = (error: unknown): void => log.error({ event: "secret_unusable", err: error });
+  const operator = await openOperatorToken(operatorTokenFile, onProblem);
+  const tokens = await openStepTokens(stepKeyFile, { now: currentTime, onProblem });
+  const database = await openDatabase(databaseFile, options.databaseUrl);
   const store = new SqlStore(countingErrors(database, () => metrics.storeErrors.inc()));
   const memory = new MemoryBudget(options.packMemoryBytes);
   const metrics = new Metrics(
@@ -101,10 +97,8 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
   };
 }
 
-async function openDatabase(dataDir: string, url: string | undefined): Promise<SqlDatabase> {
-  return url === undefined
-    ? new SqliteDatabase(join(dataDir, "wfvar.db"))
-    : PostgresDatabase.open(url);
+async function openDatabase(file: string, url: string | undefined): Promise<SqlDatabase> {
+  return url === undefined ? new SqliteDatabase(file) : PostgresDatabase.open(url);
 }
 
 function currentTime(): Date {

@@ -1,5 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { readOrMakeSecret } from "./secret-file.ts";
+import { readOrMakeSecret, replaceSecret, SecretFile } from "./secret-file.ts";
+
+const minLength = 16;
 
 /** The token of operator calls. Kept in a file; this holds only its hash. */
 export interface OperatorToken {
@@ -8,17 +10,35 @@ export interface OperatorToken {
   readonly made: boolean;
 }
 
-/** Reads the token from `file`, or makes one there with mode 0600. Throws where the file holds none. */
-export async function openOperatorToken(file: string): Promise<OperatorToken> {
-  const { secret, made } = await readOrMakeSecret(
-    file,
-    async () => `${randomBytes(32).toString("base64url")}\n`,
-  );
+/**
+ * Reads the token from `file`, or makes one there with mode 0600, and follows its changes. Throws where the file
+ * holds none; a change to none is told to `onProblem`, and the old one stays.
+ */
+export async function openOperatorToken(
+  file: string,
+  onProblem: (error: unknown) => void,
+): Promise<OperatorToken> {
+  const { made } = await readOrMakeSecret(file, async () => makeToken());
+  const secret = new SecretFile(file, hashOf, onProblem);
+  return { matches: (given) => timingSafeEqual(sha256(given), secret.value), made };
+}
+
+/** Puts a new token into the file; the old one opens nothing from then on. */
+export async function rotateOperatorToken(file: string): Promise<void> {
+  await replaceSecret(file, makeToken());
+}
+
+function makeToken(): string {
+  return `${randomBytes(32).toString("base64url")}\n`;
+}
+
+function hashOf(secret: string): Buffer {
   const token = secret.trim();
-  if (token.length < 16)
-    throw new Error("the operator token file holds no token of 16 characters or more");
-  const expected = sha256(token);
-  return { matches: (given) => timingSafeEqual(sha256(given), expected), made };
+  if (token.length < minLength) {
+    const least = String(minLength);
+    throw new Error(`the operator token file holds no token of ${least} characters or more`);
+  }
+  return sha256(token);
 }
 
 function sha256(text: string): Buffer {

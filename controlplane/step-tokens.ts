@@ -1,12 +1,11 @@
-import { exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT, type JWK } from "jose";
+import { createLocalJWKSet, importJWK, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
-import { readOrMakeSecret } from "./secret-file.ts";
+import { SecretFile } from "./secret-file.ts";
+import { keyAlgorithm, makeStepKeys, parseStepKeys, type StepKey } from "./step-keys.ts";
 
-const algorithm = "EdDSA";
 const audience = "wfvar-step";
 
 const claims = z.object({ run: z.string(), step: z.string(), attempt: z.int() });
-const storedKey = z.looseObject({ kty: z.string(), crv: z.string(), x: z.string(), d: z.string() });
 
 /** The one step attempt whose two calls a token opens. */
 export type StepClaims = z.infer<typeof claims>;
@@ -21,25 +20,33 @@ export interface StepTokens {
   readonly verify: (token: string) => Promise<StepClaims | undefined>;
 }
 
-/** Reads the signing key from `file`, or makes one there with mode 0600. */
-export async function openStepTokens(file: string): Promise<StepTokens> {
-  const { secret } = await readOrMakeSecret(file, makeKey);
-  const jwk = parseKey(secret);
-  const { d: _private, ...publicJwk } = jwk;
-  const signingKey = await importJWK(jwk, algorithm);
-  const verifyingKey = await importJWK(publicJwk, algorithm);
+export interface StepTokensDeps {
+  readonly now: () => Date;
+  /** Told where the file has changed to what cannot be used; the keys before go on. */
+  readonly onProblem: (error: unknown) => void;
+}
+
+/** Reads the keys from `file`, or makes one there with mode 0600, and follows the file's changes. */
+export async function openStepTokens(
+  file: string,
+  { now, onProblem }: StepTokensDeps,
+): Promise<StepTokens> {
+  await makeStepKeys(file, now());
+  const secret = new SecretFile(file, readKeys, onProblem);
   return {
-    sign: (payload, expiresAt) =>
-      new SignJWT({ ...payload })
-        .setProtectedHeader({ alg: algorithm })
+    sign: async (payload, expiresAt) => {
+      const { kid, key } = secret.value.signing(now());
+      return new SignJWT({ ...payload })
+        .setProtectedHeader({ alg: keyAlgorithm, kid })
         .setAudience(audience)
         .setIssuedAt()
         .setExpirationTime(expiresAt)
-        .sign(signingKey),
+        .sign(await key);
+    },
     verify: async (token) => {
       try {
-        const options = { algorithms: [algorithm], audience, requiredClaims: ["exp"] };
-        const { payload } = await jwtVerify(token, verifyingKey, options);
+        const options = { algorithms: [keyAlgorithm], audience, requiredClaims: ["exp"] };
+        const { payload } = await jwtVerify(token, secret.value.verifying, options);
         return claims.parse(payload);
       } catch {
         return undefined;
@@ -48,17 +55,26 @@ export async function openStepTokens(file: string): Promise<StepTokens> {
   };
 }
 
-/** The parser's own message would quote the key. */
-function parseKey(secret: string): z.infer<typeof storedKey> {
-  try {
-    return storedKey.parse(JSON.parse(secret));
-  } catch {
-    throw new Error("step-key.json is damaged; restore it, or remove it to make a new one");
-  }
+function readKeys(text: string) {
+  const keys = parseStepKeys(text);
+  const verifying = createLocalJWKSet({ keys: keys.map(publicPart) });
+  const imported = keys.map((key) => ({
+    kid: key.kid,
+    signsFromMs: Date.parse(key.signs_from),
+    key: importJWK(key, keyAlgorithm),
+  }));
+  return {
+    verifying,
+    /** The newest that signs already. */
+    signing: (now: Date) => {
+      const ready = imported.find(({ signsFromMs }) => signsFromMs <= now.getTime());
+      const chosen = ready ?? imported.at(-1);
+      if (chosen === undefined) throw new Error("there is no step key");
+      return chosen;
+    },
+  };
 }
 
-async function makeKey(): Promise<string> {
-  const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
-  const jwk: JWK = await exportJWK(privateKey);
-  return `${JSON.stringify(jwk)}\n`;
+function publicPart({ kid, kty, crv, x }: StepKey) {
+  return { kid, kty, crv, x, alg: keyAlgorithm };
 }

@@ -1,6 +1,8 @@
 const words: ReadonlyMap<string, string> = new Map([
   ["EACCES", "no permission"],
   ["EADDRINUSE", "already in use"],
+  ["ECONNREFUSED", "nothing listens there"],
+  ["ENOTFOUND", "its name does not resolve"],
   ["EADDRNOTAVAIL", "not an address of this machine"],
   ["EISDIR", "it is a folder"],
   ["ENOENT", "it does not exist"],
@@ -13,5 +15,7 @@ const words: ReadonlyMap<string, string> = new Map([
 export function whyFailed(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  return code === undefined ? error.message : (words.get(code) ?? code);
+  // Node's own codes say less than their messages.
+  const isErrno = code !== undefined && !code.startsWith("ERR_");
+  return isErrno ? (words.get(code) ?? code) : error.message;
 }

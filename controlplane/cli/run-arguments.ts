@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { describeSettings, readSettings, type SettingValues } from "../../contract/settings.ts";
-import { dataSettings } from "../config.ts";
+import { runSettings } from "../config.ts";
 import { bindInputs } from "../workflow/bind-inputs.ts";
 import { formatFindings } from "../workflow/finding.ts";
 import type { WorkflowGraph } from "../workflow/graph.ts";
@@ -10,7 +10,7 @@ import { whyFailed } from "./errno-words.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface RunArguments {
-  readonly settings: SettingValues<typeof dataSettings>;
+  readonly settings: SettingValues<typeof runSettings>;
   readonly graph: WorkflowGraph;
   /** The workflow's name: the graph's, else the file's. */
   readonly template: string;
@@ -40,7 +40,7 @@ export async function parseRunArguments(
 ): Promise<ParsedRun> {
   const problems: string[] = [];
   const { pairs, rest } = takeInputs(argv, problems);
-  const read = readSettings(dataSettings, rest, env);
+  const read = readSettings(runSettings, rest, env);
   if (read.help) return { show: "help" };
   if (read.version) return { show: "version" };
   problems.push(...read.problems);
@@ -70,7 +70,7 @@ export async function parseRunArguments(
 export const runHelp = `wfvar-cp run FILE.dot [--input NAME=VALUE]... [flags]: runs a workflow on this machine
 
   --input NAME=VALUE             a value for a declared input; NAME=@FILE takes the file's text
-${describeSettings(dataSettings)}
+${describeSettings(runSettings)}
 
   Each step runs over a folder of its own, with the shipped entrypoint and sidecar beside it. Scripts run in the
   current folder, with \`wfvar\` on PATH; WORKFLOW_FILE_DIR is the folder of FILE.dot, WORKFLOW_KIT_DIR what images have at /opt/agent.

@@ -1,14 +1,20 @@
 import { version } from "../../contract/version.ts";
 import { ApiError } from "../api-error.ts";
+import { backupCommand, backupHelp } from "./backup-command.ts";
+import { doctorCommand, doctorHelp } from "./doctor-command.ts";
 import { InvalidWorkflow, runHelp } from "./run-arguments.ts";
 import { runCommand, type RunCommandDeps } from "./run-command.ts";
 import { serveCommand, serveHelp } from "./serve-command.ts";
+import { tokenCommand, tokenHelp } from "./token-command.ts";
 import { UsageError } from "./usage-error.ts";
 
 const help = `wfvar-cp ${version}: the control plane of workflow variables
 
 ${serveHelp}
-${runHelp}`;
+${runHelp}
+${tokenHelp}
+${backupHelp}
+${doctorHelp}`;
 
 /** Runs one call and gives its exit code; a user's mistake is one line on stderr. */
 export async function wfvarCp(argv: readonly string[], deps: RunCommandDeps): Promise<number> {
@@ -39,6 +45,14 @@ async function runSubcommand(
       return 0;
     case "run":
       return (await runCommand(argv, deps)) ? 0 : 1;
+    case "token":
+      await tokenCommand(argv, { ...deps, now: () => new Date() });
+      return 0;
+    case "backup":
+      await backupCommand(argv, deps);
+      return 0;
+    case "doctor":
+      return (await doctorCommand(argv, deps)) ? 0 : 1;
     case "--version":
       deps.out.write(`${version}\n`);
       return 0;

@@ -77,15 +77,26 @@ const words: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
   },
 };
 
+/** Version 1 was before the first release, and no migration leads from it. */
+const beforeRelease = 1;
+const newest = beforeRelease + released.length;
+
 export const migrations = {
-  newest: released.length,
-  /** Those that a database of that version has not seen. Throws where a newer wfvar made it. */
+  /** Of a database that has seen all. */
+  newest,
+  /**
+   * Those that a database of that version has not seen; 0 is an empty one. Throws where a newer wfvar made it, or one
+   * before the first release.
+   */
   after(version: number, dialect: Dialect): string[] {
-    if (version > released.length) {
-      throw new Error("the database was made by a newer version of wfvar");
+    if (version > newest) throw new Error("the database was made by a newer version of wfvar");
+    if (version === beforeRelease) {
+      throw new Error(
+        "the database was made before wfvar's first release: choose another data folder, or remove it",
+      );
     }
     return released
-      .slice(version)
+      .slice(version === 0 ? 0 : version - beforeRelease)
       .map((sql) => sql.replaceAll(/\$[A-Z]+/g, (word) => words[dialect][word] ?? word));
   },
 } as const;

@@ -1,4 +1,4 @@
-import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { migrations } from "./migrations.ts";
 import type { Row, SqlDatabase, SqlSession, SqlValue } from "./sql-database.ts";
 
@@ -60,11 +60,6 @@ export class SqliteDatabase implements SqlDatabase {
         throw error;
       }
     });
-  }
-
-  /** Copies what is committed into a new file, while others go on writing. */
-  async backup(file: string): Promise<void> {
-    await backup(this.#db, file);
   }
 
   async close(): Promise<void> {

@@ -10,6 +10,7 @@ import { freePort } from "./free-port.ts";
 /** `wfvar-cp serve` as a process of its own, over a data folder that outlives it. */
 export interface ServedControlPlane {
   readonly stepUrl: string;
+  readonly operatorUrl: string;
   /** An operator call with its token; JSON in, the response out. */
   readonly call: (method: string, path: string, body?: unknown) => Promise<Response>;
   /** SIGKILL, as a crash would. */
@@ -38,6 +39,7 @@ export async function serveControlPlane(
   const operatorUrl = await urlAfter(child, "operator calls");
   const token = readFileSync(join(dataDir, "operator-token"), "utf8").trim();
   return {
+    operatorUrl,
     stepUrl: `http://127.0.0.1:${String(port)}`,
     call: (method, path, body) =>
       fetch(`${operatorUrl}${path}`, {
