@@ -11,9 +11,10 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 // Handlers stand before anything else is loaded: a signal in between would kill the sidecar and lose the
 // step.
 const interruption = watchForInterruption(process, steadyNow);
-const [{ run }, { SidecarError }] = await Promise.all([
+const [{ run }, { SidecarError }, { Output }] = await Promise.all([
   import("./run.ts"),
   import("./sidecar-error.ts"),
+  import("./output.ts"),
 ]);
 
 const exitCodes: Record<SidecarCode, number> = {
@@ -32,16 +33,21 @@ const exitCodes: Record<SidecarCode, number> = {
 process.exit(await runToExitCode());
 
 async function runToExitCode(): Promise<number> {
+  const output = new Output(() => process.stdout);
+  let exitCode = 0;
   try {
     await run({
       argv: process.argv.slice(2),
       env: process.env,
       interruption,
-      print: (text) => process.stdout.write(text),
+      print: (text) => output.print(text),
     });
-    return 0;
   } catch (error) {
     if (!(error instanceof SidecarError)) throw error;
-    return exitCodes[error.code];
+    exitCode = exitCodes[error.code];
   }
+  const errno = await output.finish();
+  if (errno === undefined) return exitCode;
+  process.stderr.write(`wfvar-sidecar: stdout cannot be written: ${errno}\n`);
+  return exitCodes.volume_unusable;
 }
