@@ -28,6 +28,9 @@ export interface Config {
   readonly podGraceMs: number;
   readonly deliveryReserveMs: number;
   readonly prefillTimeoutMs: number;
+  /** Where `prefill` copies the agent's kit to; undefined where it does not. */
+  readonly installKit: string | undefined;
+  readonly kitDir: string;
   readonly linger: boolean;
   readonly terminationLog: string;
   readonly logLevel: string;

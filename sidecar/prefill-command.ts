@@ -1,5 +1,6 @@
 import { createCpClient } from "./cp-client.ts";
 import { Deadline } from "./deadline.ts";
+import { installKit } from "./install-kit.ts";
 import { loggedRetries } from "./log.ts";
 import type { Pod } from "./pod.ts";
 import { prefill } from "./prefill.ts";
@@ -20,6 +21,10 @@ export async function prefillCommand(pod: Pod): Promise<void> {
   stop();
   // Before anything is at stake, a missing token is a setting to mend and not worth a wait.
   await readToken(config.target.tokenFile);
+  if (config.installKit !== undefined) {
+    const files = await installKit(config.kitDir, config.installKit);
+    log.info({ event: "kit_installed", files });
+  }
   const client = await createCpClient(config.target, deadline);
   try {
     const done = await prefill(rootFd, config, client, deadline, loggedRetries(log));

@@ -93,6 +93,17 @@ export const sidecarSettings = {
     help: "how long prefill tries to reach the control plane (2m)",
     fallback: 120_000,
   }),
+  installKit: text({
+    env: "WFVAR_INSTALL_KIT",
+    placeholder: "DIR",
+    help: "prefill: copy the agent's kit into this folder first",
+  }),
+  kitDir: text({
+    env: "WFVAR_KIT_DIR",
+    placeholder: "DIR",
+    help: "where this image has the agent's kit (/opt/agent)",
+    fallback: "/opt/agent",
+  }),
   linger: toggle({
     env: "WFVAR_LINGER",
     help: "native sidecar: stay after delivery until SIGTERM, or the kubelet starts it again",
