@@ -88,6 +88,7 @@ export function configHelp(): string {
   return describeSettings(sidecarSettings);
 }
 
-function isLoopback({ hostname }: URL): boolean {
+/** Where `http://` needs no leave: nothing crosses a network. */
+export function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

@@ -41,6 +41,8 @@ async function runToExitCode(): Promise<number> {
       env: process.env,
       interruption,
       print: (text) => output.print(text),
+      printError: (text) => process.stderr.write(text),
+      readStdin: async () => (await import("node:stream/consumers")).text(process.stdin),
     });
   } catch (error) {
     if (!(error instanceof SidecarError)) throw error;

@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly interruption: Interruption;
   readonly print: (text: string) => void;
+  readonly printError: (text: string) => void;
+  readonly readStdin: () => Promise<string>;
 }
 
 /** Each is loaded when it runs: a sidecar that waits holds neither HTTP client nor tar. */
@@ -31,7 +33,8 @@ const atDesk = {
 };
 
 /** Runs one subcommand to its end; throws SidecarError. Everything was said by then. */
-export async function run({ argv, env, interruption, print }: RunOptions): Promise<void> {
+export async function run(options: RunOptions): Promise<void> {
+  const { argv, env, interruption, print } = options;
   const [command, ...flags] = argv;
   // An init container whose arguments were forgotten must not look as if it had done its work.
   if (command === undefined) throw complain(startLog("info"), usage("name a subcommand"));
@@ -39,6 +42,10 @@ export async function run({ argv, env, interruption, print }: RunOptions): Promi
   if (command === "--help") return print(help);
   if (!isOneOf(commandHelp, command)) {
     throw complain(startLog("info"), usage(`unknown subcommand ${command}`));
+  }
+  if (command === "inject") {
+    const { injectCommand } = await import("./inject/inject-command.ts");
+    return injectCommand(flags, options);
   }
   const terminationLog = env["WFVAR_TERMINATION_LOG"] ?? defaultTerminationLog;
   let parsed: ParsedConfig;
@@ -125,7 +132,9 @@ const commandHelp = {
   pack: "beside the agent, waits for its end, packs its folder, delivers it once",
   status: "says where this pod's step stands: kubectl exec POD -c SIDECAR -- … status",
   doctor: "checks settings, volume, token and control plane, and says what to mend",
-} as const satisfies Record<keyof typeof inPod | keyof typeof atDesk, string>;
+  inject:
+    "adds volume, prefill, sidecar and entrypoint to a Kubernetes manifest: inject -f job.yaml",
+} as const satisfies Record<keyof typeof inPod | keyof typeof atDesk | "inject", string>;
 
 const shutdownNotes = `
   When the pod is stopped there are G = --pod-grace seconds from SIGTERM. The sidecar then

@@ -68,7 +68,7 @@ describe("the agent's bundles", () => {
 });
 
 describe("the sidecar", () => {
-  it("loads neither HTTP client, schemas nor tar before it delivers", () => {
+  it("loads neither HTTP client, schemas, tar nor YAML before it delivers", () => {
     const loaded = new Set<string>();
     const follow = (file: string): void => {
       if (loaded.has(file)) return;
@@ -86,8 +86,8 @@ describe("the sidecar", () => {
     }
     const inputs = [...loaded].flatMap((file) => Object.keys(meta[file]?.inputs ?? {}));
     expect(inputs).toContain("sidecar/wait.ts");
-    expect(inputs.filter((input) => /node_modules\/(undici|zod|tar-stream)\//.test(input))).toEqual(
-      [],
-    );
+    expect(
+      inputs.filter((input) => /node_modules\/(undici|zod|tar-stream|yaml)\//.test(input)),
+    ).toEqual([]);
   });
 });
