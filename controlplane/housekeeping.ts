@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Metrics } from "./metrics.ts";
+import { StoreUnavailable } from "./store/store-unavailable.ts";
 import type { Store } from "./store/store.ts";
 import type { VariablesService } from "./variables/variables-service.ts";
 
@@ -27,7 +28,11 @@ export async function keepHouse(deps: HousekeepingDeps, signal: AbortSignal): Pr
     try {
       await tidyUp(deps);
     } catch (error) {
-      deps.log.error({ event: "housekeeping_failed", err: error });
+      if (error instanceof StoreUnavailable) {
+        deps.log.warn({ event: "store_unavailable", reason: error.message });
+      } else {
+        deps.log.error({ event: "housekeeping_failed", err: error });
+      }
     }
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
+import type { HashedBody } from "../contract/hashed-body.ts";
 import { parseJsonObject, type JsonObject } from "../contract/json.ts";
 import type { CpClient } from "./cp-client.ts";
 import type { Deadline } from "./deadline.ts";
-import type { Pack } from "./pack.ts";
 import { retry, type RetryDeps } from "./retry.ts";
 import { SidecarError } from "./sidecar-error.ts";
 
@@ -18,7 +18,7 @@ export type Delivered =
  * take it, `not_delivered` where the deadline came first.
  */
 export async function deliver(
-  pack: Pack,
+  pack: HashedBody,
   client: CpClient,
   deadline: Deadline,
   deps: RetryDeps,

@@ -2,19 +2,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import type { ApiCode } from "../../contract/codes.ts";
+import { StoreUnavailable } from "../store/store-unavailable.ts";
 import { ApiError } from "../api-error.ts";
 
 /** Every error of a listener as a problem document (RFC 9457) with a code from the closed list. */
 export function answerProblems(server: FastifyInstance, log: Logger): void {
   server.setErrorHandler((error, request, reply) => {
     const refusal = toApiError(error);
-    if (refusal.status >= 500) {
-      log.error({
-        event: "request_failed",
-        method: request.method,
-        route: request.routeOptions.url,
-        err: error,
-      });
+    const { method, routeOptions } = request;
+    const call = { method, route: routeOptions.url };
+    if (error instanceof StoreUnavailable) {
+      log.warn({ event: "store_unavailable", ...call, reason: error.message });
+    } else if (refusal.status >= 500 && !(error instanceof ApiError)) {
+      log.error({ event: "request_failed", ...call, err: error });
     }
     return sendProblem(reply, refusal);
   });
@@ -66,6 +66,9 @@ const titles = {
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof StoreUnavailable) {
+    return new ApiError("unavailable", "the store does not answer; try again");
+  }
   if (hasZodFastifySchemaValidationErrors(error)) {
     const problems = error.validation.map(({ instancePath, message = "not valid" }) => {
       const where = instancePath.replace(/^\//, "").replaceAll("/", ".");

@@ -1,5 +1,6 @@
 import { DatabaseError, Pool } from "pg";
 import { migrations } from "./migrations.ts";
+import { StoreUnavailable } from "./store-unavailable.ts";
 import type { Row, SqlDatabase, SqlSession, SqlValue } from "./sql-database.ts";
 
 /** Serialization failure, deadlock; a row that a removed run's content took along; a row that another made first. */
@@ -9,6 +10,8 @@ const maxConnections = 10;
 const connectTimeoutMs = 5_000;
 /** Bind parameters of one statement, below the protocol's 65,535. */
 const maxParameters = 30_000;
+/** Of the server: it goes down, comes up, or has no connection left. */
+const unavailable = /^(08|57P0|53300)/;
 /** Names the migrations' lock among a database's advisory locks. */
 const migrationLock = 7_760_317;
 
@@ -76,14 +79,14 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   async #once<T>(use: (session: SqlSession) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await asked(this.#pool.connect());
     let broken: Error | undefined;
     const notice = (error: Error): void => void (broken = error);
     client.on("error", notice);
     try {
-      await client.query("BEGIN");
+      await asked(client.query("BEGIN"));
       const result = await use(this.#sessionOf(client));
-      await client.query("COMMIT");
+      await asked(client.query("COMMIT"));
       return result;
     } catch (error) {
       await client.query("ROLLBACK").catch((failed: Error) => (broken = failed));
@@ -98,7 +101,7 @@ export class PostgresDatabase implements SqlDatabase {
     return {
       all: async (text, values = []) => {
         const name = this.#nameOf(text);
-        const { rows } = await queryable.query<Row>({ name, text, values: [...values] });
+        const { rows } = await asked(queryable.query<Row>({ name, text, values: [...values] }));
         return rows;
       },
       insertNew: async (into, rows) => {
@@ -111,7 +114,7 @@ export class PostgresDatabase implements SqlDatabase {
             return `(${numbers.map((n) => `$${String(n)}`).join(", ")})`;
           });
           const text = `INSERT INTO ${into} VALUES ${places.join(", ")} ON CONFLICT DO NOTHING`;
-          await queryable.query({ text, values: part.flat() });
+          await asked(queryable.query({ text, values: part.flat() }));
         }
       },
     };
@@ -125,6 +128,17 @@ export class PostgresDatabase implements SqlDatabase {
       this.#names.set(sql, name);
     }
     return name;
+  }
+}
+
+/** Tells a database that is gone from one that refuses. */
+async function asked<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    const isRefusal = error instanceof DatabaseError && !unavailable.test(error.code ?? "");
+    if (isRefusal || !(error instanceof Error)) throw error;
+    throw new StoreUnavailable(`the database does not answer: ${error.message}`, { cause: error });
   }
 }
 

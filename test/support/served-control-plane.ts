@@ -20,6 +20,7 @@ export interface ServedControlPlane {
 export async function serveControlPlane(
   dataDir: string,
   stepPort = 0,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ServedControlPlane> {
   const port = stepPort === 0 ? await freePort() : stepPort;
   const child = spawn(
@@ -31,6 +32,7 @@ export async function serveControlPlane(
         WFVAR_STEP_LISTEN: `127.0.0.1:${String(port)}`,
         WFVAR_OPERATOR_LISTEN: "127.0.0.1:0",
         WFVAR_LOG_LEVEL: "warn",
+        ...env,
       },
       stdio: ["ignore", "pipe", "inherit"],
     },
