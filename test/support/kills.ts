@@ -67,9 +67,15 @@ export async function surviveKills(
   }
 }
 
+/** Asks until it has one: a database that has just come up may have the control plane say 503. */
 async function makeRun(cp: ServedControlPlane): Promise<string> {
-  const created = await cp.call("POST", "/v1/runs", { template: "load" });
-  return ((await created.json()) as { run: string }).run;
+  for (;;) {
+    const created = await cp.call("POST", "/v1/runs", { template: "load" });
+    const { run } = (await created.json()) as { run: string };
+    if (created.status === 201) return run;
+    expect(created.status).toBe(503);
+    await delay(50);
+  }
 }
 
 async function stampAndDeliver(
