@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { extract, type Extract, type Header } from "tar-stream";
+import { escapePath } from "../../contract/escape.ts";
 import { compareKeys, parseKey } from "../../contract/key.ts";
 import { leafShadowsFolder } from "../../contract/layout.ts";
 import { maxManifestBytes, maxPackBytes, type Limits } from "../../contract/limits.ts";
@@ -132,7 +133,8 @@ function parseManifest(bytes: Buffer, identity: PackIdentity): PackManifest {
   const parsed = packManifest.safeParse(json);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    invalid(`${manifestName} ${issue?.path.join(".") ?? ""}`, issue?.message ?? "not valid");
+    const field = [manifestName, issue?.path.join(".")].filter(Boolean).join(" ");
+    invalid(field, issue?.message ?? "not valid");
   }
   for (const field of ["run", "step", "attempt", "instance"] as const) {
     if (parsed.data[field] !== identity[field]) invalid(field, "not the one this call is for");
@@ -154,7 +156,8 @@ function checkVariables({ variables, rejected, step }: PackManifest, limits: Lim
   for (const { key, size } of variables) {
     const parsed = parseKey(key);
     if ("problem" in parsed || key !== key.toLowerCase() || !key.startsWith(`${step}.`)) {
-      invalid("variables", `${JSON.stringify(key.slice(0, 100))} is no key of this step`);
+      const escaped = escapePath(Buffer.from(key)).slice(0, 100);
+      invalid("variables", `"${escaped}" is no key of this step`);
     }
     if (compareKeys(previous, key) >= 0) invalid("variables", `${key} is out of order or twice`);
     if (size > limits.max_value_bytes) {
