@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { pythonInterpreter } from "./python-interpreter.ts";
 
 /** The kit as an image without Node has it: `bin/wfvar` and the Python package. */
 export interface PythonKit extends Disposable {
@@ -14,10 +15,7 @@ export interface PythonKit extends Disposable {
   readonly launcher: string;
 }
 
-/** The system's own, before one of a user that another may not run. */
-const systemPython = "/usr/bin/python3";
-
-/** A copy, so that Python may compile it there. `PYTHON` names another interpreter than `python3`. */
+/** A copy, so that Python may compile it there. */
 export function pythonKit(): PythonKit {
   const folder = mkdtempSync(join(tmpdir(), "wfvar-python-"));
   chmodSync(folder, 0o755);
@@ -27,11 +25,7 @@ export function pythonKit(): PythonKit {
   const variables = join(folder, "variables");
   const isSource = (path: string): boolean => basename(path) !== "__pycache__";
   cpSync("helper/python/variables", variables, { recursive: true, filter: isSource });
-  const python = execFileSync(
-    process.env["PYTHON"] ?? (existsSync(systemPython) ? systemPython : "python3"),
-    ["-c", "import sys; print(sys.executable)"],
-    { encoding: "utf8" },
-  ).trim();
+  const python = pythonInterpreter();
   execFileSync(python, ["-ISE", "-m", "compileall", "-q", variables]);
   return {
     folder,
