@@ -102,6 +102,7 @@ await Promise.all([
     recursive: true,
     filter: (file) => !file.includes("__pycache__"),
   }),
+  cp("controlplane/python/wfvar_cp.py", "dist/controlplane/python/wfvar_cp.py"),
   // Under both names: for the folder, and for the file `index.mjs`, beside which TypeScript looks for its own.
   cp("helper/variables.d.ts", "dist/agent/variables/index.d.ts"),
   cp("helper/variables.d.ts", "dist/agent/variables/index.d.mts"),
