@@ -60,10 +60,8 @@ function exitOf({ exit_code, signal }: { exit_code: number; signal: string | nul
 function limitCause({ rejected }: PackManifest): Cause | null {
   for (const { code, limit } of rejected) {
     if (isOneOf(packCodes, code)) {
-      return {
-        code,
-        message: `the step left more than its limit of ${String(limit)}; no value was accepted`,
-      };
+      const which = limit === undefined ? "" : ` of ${String(limit)}`;
+      return { code, message: `the step left more than its limit${which}; no value was accepted` };
     }
   }
   return null;
