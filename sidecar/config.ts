@@ -1,3 +1,4 @@
+import { isAllowedUrl } from "../contract/base-url.ts";
 import type { StepPath } from "../contract/ids.ts";
 import { limitsOf } from "../contract/limit-settings.ts";
 import type { Limits } from "../contract/limits.ts";
@@ -61,7 +62,7 @@ export function parseConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Pa
   if (words.length > 0) problems.push("takes flags only, no other words");
   const { cpUrl, allowHttp } = values;
   // Without a valid URL there is a problem already, and no protocol to judge.
-  if (problems.length === 0 && cpUrl.protocol === "http:" && !allowHttp && !isLoopback(cpUrl)) {
+  if (problems.length === 0 && !isAllowedUrl(cpUrl, { allowHttp })) {
     problems.push("WFVAR_CP_URL must be https:// beyond loopback, or set WFVAR_ALLOW_HTTP=true");
   }
   if (values.deliveryReserveMs <= minReserveMs) {
@@ -86,9 +87,4 @@ export function parseConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Pa
 /** The settings' part of `--help`. */
 export function configHelp(): string {
   return describeSettings(sidecarSettings);
-}
-
-/** Where `http://` needs no leave: nothing crosses a network. */
-export function isLoopback({ hostname }: URL): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

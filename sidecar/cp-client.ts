@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { request, type Dispatcher } from "undici";
+import { urlBelow } from "../contract/base-url.ts";
 import type { HashedBody } from "../contract/hashed-body.ts";
 import { escapeText } from "../contract/escape.ts";
 import { formatContentDigest } from "../contract/tar-feed.ts";
@@ -42,8 +43,8 @@ export interface PackHandlers<T> {
 /** Where a step call goes. */
 export function stepCallUrl(target: Target, call: "variables" | "pack"): string {
   const { cpUrl, run, step, attempt } = target;
-  const base = cpUrl.href.endsWith("/") ? cpUrl.href : `${cpUrl.href}/`;
-  return `${base}v1/runs/${run}/steps/${step.text}/${call}?attempt=${String(attempt)}`;
+  const path = `v1/runs/${run}/steps/${step.text}/${call}?attempt=${String(attempt)}`;
+  return urlBelow(cpUrl, path);
 }
 
 /** Makes a client for one step. `dispatcher` replaces the network in tests that break it on purpose. */

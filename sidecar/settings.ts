@@ -1,3 +1,4 @@
+import { parseBaseUrl } from "../contract/base-url.ts";
 import { isRunId, parseStepPath, type StepPath } from "../contract/ids.ts";
 import { defaultRoot } from "../contract/layout.ts";
 import { limitSettings } from "../contract/limit-settings.ts";
@@ -22,7 +23,7 @@ export const sidecarSettings = {
     env: "WFVAR_CP_URL",
     placeholder: "URL",
     help: "step listener of the control plane",
-    parse: parseUrl,
+    parse: parseBaseUrl,
     expected: "an http:// or https:// URL without credentials, query or fragment",
     required: true,
   } satisfies Setting<URL>,
@@ -123,7 +124,7 @@ export const sidecarSettings = {
     env: "WFVAR_PROXY",
     placeholder: "URL",
     help: "HTTP proxy; no other proxy setting is honoured",
-    parse: parseUrl,
+    parse: parseBaseUrl,
     expected: "an http:// or https:// URL",
   } satisfies Setting<URL>,
   terminationLog: text({
@@ -149,10 +150,3 @@ export const sidecarSettings = {
     expected: "a W3C traceparent",
   } satisfies Setting<string>,
 } as const;
-
-function parseUrl(value: string): URL | undefined {
-  const url = URL.parse(value);
-  if (url === null || !["http:", "https:"].includes(url.protocol)) return undefined;
-  const bare = url.username === "" && url.password === "" && url.search === "" && url.hash === "";
-  return bare ? url : undefined;
-}
