@@ -1,6 +1,7 @@
 import type { ApiCode } from "../contract/codes.ts";
 
-const statusOf = {
+/** The HTTP status of each code. */
+export const statusOf = {
   invalid_request: 400,
   invalid_pack: 422,
   digest_mismatch: 400,

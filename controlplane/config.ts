@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
+import { parseBaseUrl } from "../contract/base-url.ts";
 import { limitSettings } from "../contract/limit-settings.ts";
-import { durationMs, sizeBytes, text, type Setting } from "../contract/settings.ts";
+import { durationMs, sizeBytes, text, toggle, type Setting } from "../contract/settings.ts";
 
 /** Settings of `wfvar-cp`. */
 
@@ -16,6 +17,13 @@ function listen(options: {
 }): Setting<Listen> & { readonly fallback: Listen } {
   const expected = "host:port, such as 127.0.0.1:8410 or [::]:8411";
   return { ...options, placeholder: "HOST:PORT", parse: parseListen, expected };
+}
+
+function baseUrl<const O extends Omit<Setting<URL>, "placeholder" | "parse" | "expected">>(
+  options: O,
+): Setting<URL> & O {
+  const expected = "an http:// or https:// URL without credentials, query or fragment";
+  return { ...options, placeholder: "URL", parse: parseBaseUrl, expected };
 }
 
 const dataDir = text({
@@ -131,6 +139,40 @@ export function placesOf({ dataDir: folder, operatorTokenFile, stepKeyFile }: Pl
     stepKeyFile: resolve(stepKeyFile ?? join(absolute, "step-key.json")),
   };
 }
+
+/** Of `conformance`, which opens no data folder. */
+export const conformanceSettings = {
+  fixture: text({
+    env: "WFVAR_FIXTURE",
+    placeholder: "CMD",
+    help: "shell command that stamps a step and prints it as JSON",
+  }),
+  against: baseUrl({
+    env: "WFVAR_AGAINST",
+    help: "instead of a fixture: step listener of a control plane with these operator calls",
+  }),
+  operatorUrl: baseUrl({
+    env: "WFVAR_OPERATOR_URL",
+    help: "with --against: its operator listener (http://127.0.0.1:8410)",
+    fallback: new URL("http://127.0.0.1:8410"),
+  }),
+  operatorTokenFile: text({
+    env: "WFVAR_OPERATOR_TOKEN_FILE",
+    placeholder: "FILE",
+    help: "with --against: its operator token (.wfvar/operator-token)",
+    fallback: ".wfvar/operator-token",
+  }),
+  allowHttp: toggle({
+    env: "WFVAR_ALLOW_HTTP",
+    help: "allow http:// beyond loopback: tokens then cross the network in the clear",
+    fallback: false,
+  }),
+  json: toggle({
+    env: "WFVAR_JSON",
+    help: "one JSON object per line, for machines",
+    fallback: false,
+  }),
+} as const;
 
 /** `127.0.0.1:8410`, `[::1]:8410`; port 0 takes a free one. */
 function parseListen(value: string): Listen | undefined {

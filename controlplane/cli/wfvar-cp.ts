@@ -2,6 +2,7 @@ import { version } from "../../contract/version.ts";
 import { ApiError } from "../api-error.ts";
 import { backupCommand, backupHelp } from "./backup-command.ts";
 import { doctorCommand, doctorHelp } from "./doctor-command.ts";
+import { conformanceHelp } from "./conformance-help.ts";
 import { InvalidWorkflow, runHelp } from "./run-arguments.ts";
 import { runCommand, type RunCommandDeps } from "./run-command.ts";
 import { serveCommand, serveHelp } from "./serve-command.ts";
@@ -14,7 +15,8 @@ ${serveHelp}
 ${runHelp}
 ${tokenHelp}
 ${backupHelp}
-${doctorHelp}`;
+${doctorHelp}
+${conformanceHelp}`;
 
 /** Runs one call and gives its exit code; a user's mistake is one line on stderr. */
 export async function wfvarCp(argv: readonly string[], deps: RunCommandDeps): Promise<number> {
@@ -53,6 +55,11 @@ async function runSubcommand(
       return 0;
     case "doctor":
       return (await doctorCommand(argv, deps)) ? 0 : 1;
+    case "conformance": {
+      // Loaded only here: `serve` does without its weight.
+      const { conformanceCommand } = await import("./conformance-command.ts");
+      return (await conformanceCommand(argv, deps)) ? 0 : 1;
+    }
     case "--version":
       deps.out.write(`${version}\n`);
       return 0;
