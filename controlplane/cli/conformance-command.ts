@@ -45,11 +45,10 @@ export async function conformanceCommand(
       out.write(`${read.values.json ? JSON.stringify(result) : formatResult(result)}\n`);
     }
   } catch (error) {
-    if (error instanceof FixtureError && !signal.aborted)
-      throw new UsageError([escapeText(error.message)], { cause: error });
-    if (!signal.aborted) throw error;
+    if (signal.aborted) throw new UsageError(["stopped before every check was made"]);
+    if (!(error instanceof FixtureError)) throw error;
+    throw new UsageError([escapeText(error.message)], { cause: error });
   }
-  if (signal.aborted) throw new UsageError(["stopped before every check was made"]);
   out.write(`${read.values.json ? JSON.stringify(counts) : formatCounts(counts)}\n`);
   return counts.fail === 0;
 }

@@ -63,6 +63,7 @@ function codeOf({ status, body }: Answer): string | undefined {
 
 /** Members in one order, whatever order they came in. */
 function toText(value: unknown): string {
+  if (value === undefined) return "none";
   const text = JSON.stringify(value, (_, inner: unknown) =>
     isJsonObject(inner)
       ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => compareKeys(a, b)))

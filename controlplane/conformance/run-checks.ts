@@ -11,7 +11,7 @@ export interface CheckResult {
 
 /**
  * Runs one check after the other, each over steps of its own, so that one fault shows where it is and nowhere
- * else. Throws FixtureError.
+ * else. Throws FixtureError, and the reason of `signal`.
  */
 export async function* runChecks(
   checks: readonly Check[],
@@ -19,7 +19,7 @@ export async function* runChecks(
   signal: AbortSignal,
 ): AsyncGenerator<CheckResult> {
   for (const check of checks) {
-    if (signal.aborted) return;
+    signal.throwIfAborted();
     const { clause, title } = check;
     const { result, detail } = await runCheck(check, subject);
     yield { clause, title, result, detail: subject.redact(detail) };

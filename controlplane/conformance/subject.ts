@@ -22,6 +22,8 @@ const maxAnswerBytes = 64 * 1024 ** 2;
 const maxTries = 6;
 const pauseMs = 250;
 const maxPauseMs = 5_000;
+/** What was sent has this long to arrive before its connection is cut. */
+const cutAfterMs = 50;
 
 export interface Answer {
   readonly status: number;
@@ -109,8 +111,7 @@ export class Subject implements AsyncDisposable {
   async cutDelivery(step: FreshStep, body: Buffer): Promise<void> {
     const half = async function* (): AsyncGenerator<Buffer> {
       yield body.subarray(0, body.length / 2);
-      // What was written has a moment to arrive, so that there is something to be forgotten.
-      await sleep(pauseMs);
+      await sleep(cutAfterMs);
       throw new Error("cut");
     };
     const sent = { body: Readable.from(half(), { objectMode: false }), headers: packHeaders(body) };

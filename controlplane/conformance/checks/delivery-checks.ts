@@ -14,8 +14,6 @@ import { makePack, type PackSpec } from "../make-pack.ts";
 import type { Subject } from "../subject.ts";
 import { emptyValues, fillStep } from "../fill-step.ts";
 
-const simultaneous = 4;
-
 /** What is accepted, and exactly once (WV-11, WV-12). */
 export const deliveryChecks: readonly Check[] = [
   {
@@ -61,15 +59,13 @@ export const deliveryChecks: readonly Check[] = [
   },
   {
     clause: "WV-12",
-    title: "accepts a pack exactly once when it comes several times at once",
+    title: "accepts a pack exactly once when it comes twice at once",
     run: async (subject) => {
       const step = await subject.stamp();
       const body = await makePack(step, { values: { a: "1" } });
-      const answers = await Promise.all(
-        Array.from({ length: simultaneous }, () => subject.deliver(step, body)),
-      );
+      const answers = await Promise.all([subject.deliver(step, body), subject.deliver(step, body)]);
       const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
-      expectEqual("statuses", statuses, [200, 200, 200, 201]);
+      expectEqual("statuses", statuses, [200, 201]);
     },
   },
   {

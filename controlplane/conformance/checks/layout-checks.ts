@@ -1,5 +1,5 @@
 import { parseStepPath } from "../../../contract/ids.ts";
-import { layoutKey, parsePrefillName, prefillFiles } from "../../../contract/layout.ts";
+import { layoutKey, parsePrefillName } from "../../../contract/layout.ts";
 import { maxPrefillBytes, maxPrefillEntries } from "../../../contract/limits.ts";
 import { Mismatch, type Check } from "../check.ts";
 import { expectEqual } from "../expectations.ts";
@@ -23,7 +23,7 @@ export const layoutChecks: readonly Check[] = [
     title: "spells folders in lowercase and leaves in uppercase",
     run: async (subject) => {
       for (const { name, kind } of await fetchEntries(subject)) {
-        if (prefillFiles.has(name)) continue;
+        if (name.startsWith(".")) continue;
         const lower = name.toLowerCase().split("/");
         const expected = kind === "folder" ? lower : layoutKey(lower);
         expectEqual("the name", name, expected.join("/"));
