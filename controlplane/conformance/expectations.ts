@@ -7,9 +7,10 @@ import { statusOf } from "../api-error.ts";
 import { Mismatch } from "./check.ts";
 import type { Answer } from "./subject.ts";
 
-/** What checks expect of an answer. Each throws Mismatch, saying what was expected and what was seen. */
-
-const maxDetailLength = 160;
+/**
+ * What checks expect of an answer. Each throws Mismatch, saying what was expected and what was seen, at full
+ * length: it is cut only after tokens are taken out, so that no part of one is left.
+ */
 
 /** One of these statuses; nothing is said of the body. */
 export function expectStatus(answer: Answer, ...statuses: readonly number[]): void {
@@ -52,13 +53,13 @@ export function describeAnswer(answer: Answer): string {
     return escapeText(`${String(answer.status)} ${String(answer.headers["content-type"] ?? "")}`);
   }
   const detail = parseJsonObject(answer.body)?.["detail"];
-  const said = typeof detail === "string" ? ` (${detail.slice(0, maxDetailLength)})` : "";
+  const said = typeof detail === "string" ? ` (${detail})` : "";
   return escapeText(`${String(answer.status)} ${code}${said}`);
 }
 
 function codeOf({ status, body }: Answer): string | undefined {
   const code = status < 400 ? undefined : parseJsonObject(body)?.["code"];
-  return typeof code === "string" ? code.slice(0, maxDetailLength) : undefined;
+  return typeof code === "string" ? code : undefined;
 }
 
 /** Members in one order, whatever order they came in. */
@@ -69,5 +70,5 @@ function toText(value: unknown): string {
       ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => compareKeys(a, b)))
       : inner,
   );
-  return escapeText(text).slice(0, maxDetailLength);
+  return escapeText(text);
 }

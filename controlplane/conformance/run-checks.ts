@@ -1,6 +1,8 @@
 import { Mismatch, Skipped, type Check, type Clause } from "./check.ts";
 import type { Subject } from "./subject.ts";
 
+const maxDetailLength = 300;
+
 export interface CheckResult {
   readonly clause: Clause;
   readonly title: string;
@@ -22,7 +24,7 @@ export async function* runChecks(
     signal.throwIfAborted();
     const { clause, title } = check;
     const { result, detail } = await runCheck(check, subject);
-    yield { clause, title, result, detail: subject.redact(detail) };
+    yield { clause, title, result, detail: subject.redact(detail).slice(0, maxDetailLength) };
   }
 }
 

@@ -67,24 +67,44 @@ describe("the agent's bundles", () => {
   });
 });
 
+/** The sources of these bundles and of all that they import as they start. */
+function sourcesOf(bundles: readonly string[]): readonly string[] {
+  const loaded = new Set<string>();
+  const follow = (file: string): void => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    for (const { path, kind, external } of meta[file]?.imports ?? []) {
+      if (kind === "import-statement" && !external) follow(path);
+    }
+  };
+  bundles.forEach(follow);
+  return [...loaded].flatMap((file) => Object.keys(meta[file]?.inputs ?? {}));
+}
+
+/** The chunk that begins with this module, imported when its turn comes. */
+function chunkOf(service: string, name: string): string {
+  const start = `dist/${service}/lib/${name}-`;
+  const chunk = Object.keys(meta).find((file) => file.startsWith(start) && file.endsWith(".mjs"));
+  if (chunk === undefined) throw new Error(`no chunk ${name} of ${service}`);
+  return chunk;
+}
+
+describe("the control plane", () => {
+  it("loads the conformance suite and its HTTP client where they are asked for alone", () => {
+    const served = sourcesOf(["dist/controlplane/main.mjs", chunkOf("controlplane", "wfvar-cp")]);
+    expect(served).toContain("controlplane/api/step-api.ts");
+    const others = /^controlplane\/conformance\/|node_modules\/undici\//;
+    expect(served.filter((source) => others.test(source))).toEqual([]);
+    const asked = sourcesOf([chunkOf("controlplane", "conformance-command")]);
+    expect(asked).toContain("controlplane/conformance/all-checks.ts");
+  });
+});
+
 describe("the sidecar", () => {
   it("loads neither HTTP client, schemas, tar nor YAML before it delivers", () => {
-    const loaded = new Set<string>();
-    const follow = (file: string): void => {
-      if (loaded.has(file)) return;
-      loaded.add(file);
-      for (const { path, kind, external } of meta[file]?.imports ?? []) {
-        if (kind === "import-statement" && !external) follow(path);
-      }
-    };
-    follow("dist/sidecar/main.mjs");
     // These two are imported when their turn comes; what pack-command imports in turn is for delivery.
-    for (const entry of ["run", "pack-command"]) {
-      const chunk = Object.keys(meta).find((file) => file.startsWith(`dist/sidecar/lib/${entry}-`));
-      expect(chunk).toBeDefined();
-      follow(chunk ?? "");
-    }
-    const inputs = [...loaded].flatMap((file) => Object.keys(meta[file]?.inputs ?? {}));
+    const chunks = ["run", "pack-command"].map((name) => chunkOf("sidecar", name));
+    const inputs = sourcesOf(["dist/sidecar/main.mjs", ...chunks]);
     expect(inputs).toContain("sidecar/wait.ts");
     expect(
       inputs.filter((input) => /node_modules\/(undici|zod|tar-stream|yaml)\//.test(input)),

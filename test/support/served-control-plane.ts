@@ -43,6 +43,7 @@ export async function serveControlPlane(
   return {
     operatorUrl,
     stepUrl: `http://127.0.0.1:${String(port)}`,
+    operatorUrl,
     call: (method, path, body) =>
       fetch(`${operatorUrl}${path}`, {
         method,

@@ -146,6 +146,21 @@ describe("the conformance suite", () => {
     ]);
   });
 
+  it("shows no token, whatever the control plane says", async () => {
+    let tokens: readonly string[] = [];
+    const results = await runSuite((steps) =>
+      changesRefusal(({ status }, { headers }) => {
+        tokens = [...steps.values()].map(({ token }) => token);
+        const detail = `${headers["authorization"] ?? ""} is not allowed`;
+        return jsonAnswer(status, { code: "no_such_code", detail });
+      }),
+    );
+    const details = results.map(({ detail }) => detail).join("\n");
+    expect(details).toContain("no_such_code (Bearer [token] is not allowed)");
+    expect(tokens.length).toBeGreaterThan(100);
+    for (const token of tokens) expect(details).not.toContain(token);
+  });
+
   it("notices a redirect, and does not follow it", async () => {
     let elsewhere = 0;
     const results = await runSuite(() => async (call, forward) => {
