@@ -1,6 +1,6 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { z } from "zod";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { escapeText } from "../../contract/escape.ts";
 import {
   FixtureError,
@@ -10,18 +10,9 @@ import {
   type StepKind,
 } from "./fixture.ts";
 
-const run = promisify(execFile);
 /** For one step. */
-const timeoutMs = 60_000;
-const maxOutputBytes = 1024 ** 2;
+const defaultTimeoutMs = 60_000;
 const maxQuotedLength = 200;
-
-/** What Node says of a command that failed; `code` is its exit code, or why it never ran. */
-const failure = z.object({
-  code: z.union([z.number(), z.string()]).nullish(),
-  killed: z.boolean().optional(),
-  stderr: z.string().optional(),
-});
 
 export interface CommandFixtureOptions {
   /** For `/bin/sh -c`. */
@@ -29,6 +20,8 @@ export interface CommandFixtureOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly allowHttp: boolean;
   readonly signal: AbortSignal;
+  /** Of one call (60 s). */
+  readonly timeoutMs?: number;
 }
 
 /** A fixture that is a shell command: it prints one JSON object for each step (API page, Conformance). */
@@ -47,35 +40,42 @@ export function commandFixture(options: CommandFixtureOptions): Fixture {
   };
 }
 
+/** What the command printed. Ends it with all that it started, in a group of its own, when its time is over. */
 async function runCommand(
-  { command, env, signal }: CommandFixtureOptions,
+  { command, env, signal, timeoutMs = defaultTimeoutMs }: CommandFixtureOptions,
   kind: StepKind,
   origin: Origin | undefined,
 ): Promise<string> {
-  const asked = {
-    WFVAR_FIXTURE_KIND: kind,
-    ...(origin && { WFVAR_FIXTURE_RUN: origin.run, WFVAR_FIXTURE_STEP: origin.step }),
+  signal.throwIfAborted();
+  const child = spawn("/bin/sh", ["-c", command], {
+    env: {
+      ...env,
+      WFVAR_FIXTURE_KIND: kind,
+      ...(origin && { WFVAR_FIXTURE_RUN: origin.run, WFVAR_FIXTURE_STEP: origin.step }),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const over = AbortSignal.any([signal, timeout]);
+  const kill = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has just ended, and `close` is about to say so.
+    }
   };
-  try {
-    const { stdout } = await run("/bin/sh", ["-c", command], {
-      env: { ...env, ...asked },
-      timeout: timeoutMs,
-      maxBuffer: maxOutputBytes,
-      signal,
-    });
-    return stdout;
-  } catch (error) {
-    throw new FixtureError(`the fixture failed for \`${kind}\`: ${whyFailed(error)}`, {
-      cause: error,
-    });
-  }
-}
-
-/** Node's own message would quote the whole command. */
-function whyFailed(error: unknown): string {
-  const { code, killed, stderr = "" } = failure.safeParse(error).data ?? {};
-  if (killed === true) return `it took more than ${String(timeoutMs / 1000)} s`;
+  over.addEventListener("abort", kill);
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]).finally(() => over.removeEventListener("abort", kill));
+  if (code === 0) return stdout;
   const last = stderr.trimEnd().split("\n").at(-1) ?? "";
   const said = last === "" ? "" : `: ${escapeText(last).slice(0, maxQuotedLength)}`;
-  return typeof code === "number" ? `exit code ${String(code)}${said}` : (code ?? "no exit code");
+  const why = timeout.aborted
+    ? `it took more than ${String(timeoutMs / 1000)} s`
+    : `exit code ${String(code)}${said}`;
+  throw new FixtureError(`the fixture failed for \`${kind}\`: ${why}`);
 }

@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { conformanceCommand } from "../../../controlplane/cli/conformance-command.ts";
 import { UsageError } from "../../../controlplane/cli/usage-error.ts";
 import { allChecks } from "../../../controlplane/conformance/all-checks.ts";
@@ -12,6 +12,7 @@ import type { CheckResult } from "../../../controlplane/conformance/run-checks.t
 import { startControlPlane } from "../../support/control-plane.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
+const env = { PATH: process.env["PATH"] };
 const { signal } = new AbortController();
 
 /** Runs the command in this process; gives what it printed, or the problems it found. */
@@ -22,7 +23,7 @@ async function conformance(
   const out = new PassThrough();
   const printed = text(out);
   try {
-    const deps = { env: { PATH: process.env["PATH"] }, out, signal, ...options };
+    const deps = { env, out, signal, ...options };
     const passed = await conformanceCommand(argv, deps);
     out.end();
     return { passed, lines: (await printed).trimEnd().split("\n") };
@@ -68,13 +69,13 @@ describe("the smallest fixture: plain steps, one file each", () => {
     );
     const skip = results.filter((each) => each.result === "skip").length;
     expect(JSON.parse(counts ?? "")).toEqual({ ok: allChecks.length - skip, fail: 0, skip });
-  });
+  }, 120_000);
 });
 
 describe("a fixture", () => {
   it("is told the kind, and where to start from", async () => {
     const command = `printf '{"skip":"%s %s %s"}' "$WFVAR_FIXTURE_KIND" "$WFVAR_FIXTURE_RUN" "$WFVAR_FIXTURE_STEP"`;
-    const fixture = commandFixture({ command, env: {}, allowHttp: false, signal });
+    const fixture = commandFixture({ command, env, allowHttp: false, signal });
     expect(await fixture.stamp("step")).toEqual({ skip: "step  " });
     const origin = { run: "r-1", step: "loop_2.judge", attempt: 1 };
     expect(await fixture.stamp("iterate", origin)).toEqual({ skip: "iterate r-1 loop_2.judge" });
@@ -154,6 +155,17 @@ describe("a fixture", () => {
     expect(JSON.stringify(result)).not.toContain("sec ret");
   });
 
+  it("is ended with all that it started when its time is over", async () => {
+    const file = join(tempFolder(), "pid");
+    // It holds the pipes open after the shell is gone.
+    const command = `sleep 1000 & echo $! > ${file}; wait`;
+    const fixture = commandFixture({ command, env, allowHttp: false, signal, timeoutMs: 500 });
+    await expect(fixture.stamp("step")).rejects.toThrow(
+      "the fixture failed for `step`: it took more than 0.5 s",
+    );
+    await vi.waitUntil(() => !isRunning(readFileSync(file, "utf8").trim()));
+  });
+
   it("may be beyond loopback over plain HTTP where that is allowed", () => {
     const step = { url: "http://cp.example/base", run: "r", step: "s", attempt: 1, token: "t" };
     expect(parseFreshStep(step, { allowHttp: true })).toMatchObject({
@@ -213,3 +225,12 @@ describe("the command line", () => {
     });
   });
 });
+
+/** False for a zombie too: who reaps an orphan is the machine's affair. */
+function isRunning(pid: string): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

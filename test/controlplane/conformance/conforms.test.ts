@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { allChecks } from "../../../controlplane/conformance/all-checks.ts";
 import { problemAnswer } from "./broken-proxy.ts";
@@ -14,6 +15,16 @@ describe("the conformance suite", () => {
   it("has no two checks of one name", () => {
     const names = allChecks.map(({ clause, title }) => `${clause} ${title}`);
     expect(new Set(names).size).toBe(names.length);
+  });
+
+  it("has each of its clauses in the API page, and no other is there", () => {
+    const page =
+      readFileSync("spec/control-plane-api.md", "utf8").split("### The clauses")[1] ?? "";
+    const written = Array.from(page.matchAll(/^\| (`.*?) +\|/gm), ([, cell = ""]) =>
+      cell.replaceAll("`", "").split(", "),
+    );
+    const clauses = new Set(allChecks.map(({ clause }) => clause));
+    expect(written.flat().toSorted()).toEqual([...clauses].toSorted());
   });
 
   it("asks again where the control plane is busy for a moment", async () => {
