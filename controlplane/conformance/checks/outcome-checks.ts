@@ -19,24 +19,20 @@ export const outcomeChecks: readonly Check[] = [
       expectEqual("status and cause", [status, cause?.code ?? null], ["succeeded", null]);
     },
   },
-  failsWith("agent_failed", "WV-6", "the agent ended with a code other than 0", {
+  failsWith("WV-6", "agent_failed", {
     completion: { by: "marker", marker: { ...goodMarker, outcome: "failed", exit_code: 3 } },
   }),
-  failsWith("agent_terminated", "WV-6", "the agent was terminated", {
+  failsWith("WV-6", "agent_terminated", {
     completion: { by: "marker", marker: { ...goodMarker, outcome: "terminated" } },
   }),
-  failsWith("marker_invalid", "WV-6", "the marker is none", {
+  failsWith("WV-6", "marker_invalid", {
     completion: { by: "marker", marker: null },
   }),
   ...completions.flatMap((by) =>
-    by === "marker"
-      ? []
-      : [failsWith(by, "WV-7", `its end was ${by}`, { completion: { by, marker: null } })],
+    by === "marker" ? [] : [failsWith("WV-7", by, { completion: { by, marker: null } })],
   ),
   ...packCodes.map((code) =>
-    failsWith(code, "WV-5", `the whole pack was rejected with ${code}`, {
-      rejected: [{ code, path: ".", limit: 1 }],
-    }),
+    failsWith("WV-5", code, { rejected: [{ code, path: ".", limit: 1 }] }),
   ),
   {
     clause: "WV-10",
@@ -56,15 +52,11 @@ export const outcomeChecks: readonly Check[] = [
   },
 ];
 
-function failsWith(
-  code: CauseCode,
-  clause: Check["clause"],
-  when: string,
-  manifest: object,
-): Check {
+/** A pack without values whose manifest says why. */
+function failsWith(clause: Check["clause"], code: CauseCode, manifest: object): Check {
   return {
     clause,
-    title: `ends a step as failed with the cause ${code} where ${when}`,
+    title: `fails a step with the cause ${code}`,
     run: async (subject) => {
       const step = await subject.stamp();
       const answer = await subject.deliver(step, await makePack(step, { manifest }));

@@ -11,6 +11,8 @@ export interface Call {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** The connection broke before all of the body was there. */
+  readonly cut: boolean;
 }
 
 export interface Answer {
@@ -27,7 +29,8 @@ export type Fault = (
 
 /** A proxy in front of `target` with one fault; gives its URL. */
 export async function startBrokenProxy(target: string, fault: Fault): Promise<string> {
-  const forward = async ({ method, path, headers, body }: Call): Promise<Answer> => {
+  const forward = async ({ method, path, headers, body, cut }: Call): Promise<Answer> => {
+    if (cut) return problemAnswer(400, "invalid_request");
     // `fetch` would send the length of a body that came without one.
     if (method === "PUT" && headers["content-length"] === undefined) {
       return problemAnswer(411, "length_required");
@@ -60,13 +63,19 @@ async function serve(
   forward: (call: Call) => Promise<Answer>,
 ): Promise<void> {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
+  let cut = false;
+  try {
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+  } catch {
+    cut = true;
+  }
   const headers = request.headers as Record<string, string>;
   const call: Call = {
     method: request.method ?? "",
     path: request.url ?? "",
     headers: without(headers, "host", "connection", "transfer-encoding"),
     body: Buffer.concat(chunks),
+    cut,
   };
   const answer = await fault(call, forward);
   if (answer === undefined) {

@@ -1,6 +1,6 @@
 import { pack as createTar } from "tar-stream";
 import { hashBody } from "../../../contract/hashed-body.ts";
-import { fileHeader, folderHeader } from "../../../contract/pack.ts";
+import { fileHeader, folderHeader, type PackManifest } from "../../../contract/pack.ts";
 import { makePack } from "../../../controlplane/conformance/make-pack.ts";
 import { readTar, type PrefillEntry } from "../../../controlplane/conformance/read-prefill.ts";
 import {
@@ -92,6 +92,76 @@ export function ignoresInstance(steps: Steps): Fault {
   };
 }
 
+/** Opens to a token the calls of its own step, whatever the path says. */
+export function trustsTokenAlone(steps: Steps): Fault {
+  return async (call, forward) => {
+    const token = call.headers["authorization"]?.slice("Bearer ".length);
+    const step = [...steps.values()].find((each) => each.token === token);
+    const name = /([^/?]*)(\?|$)/.exec(call.path)?.[1] ?? "";
+    if (step === undefined || call.path.includes(step.step.toUpperCase())) return forward(call);
+    const path = `/v1/runs/${step.run}/steps/${step.step}/${name}?attempt=${String(step.attempt)}`;
+    return forward({ ...call, path });
+  };
+}
+
+/** Refuses packs for their `pack.json`, which the control plane would take. */
+export function refusesPacks(where: (manifest: PackManifest) => boolean): Fault {
+  return async (call, forward) => {
+    const answer = await forward(call);
+    const refused = answer.status === 201 && where(manifestOf(call.body));
+    return refused ? problemAnswer(422, "invalid_pack") : answer;
+  };
+}
+
+/** Refuses what comes for a step after one of its packs was refused. */
+export function closesAfterRefusal(steps: Steps): Fault {
+  const closed = new Set<string>();
+  return async (call, forward) => {
+    const key = keyOf(call);
+    if (closed.has(key)) return problemAnswer(409, "stale_attempt");
+    const answer = await forward(call);
+    if (steps.has(key) && call.method === "PUT" && [400, 413, 422].includes(answer.status)) {
+      closed.add(key);
+    }
+    return answer;
+  };
+}
+
+/** Keeps a pack whose connection was cut, as far as it came. */
+export function keepsCut(steps: Steps): Fault {
+  return async (call, forward) => {
+    const step = steps.get(keyOf(call));
+    if (!call.cut || step === undefined) return forward(call);
+    const half = await makePack(step, { values: { a: "x" } });
+    return forward({ ...withBody(call, half), cut: false });
+  };
+}
+
+/** Gives a step to its first instance, and every attempt of it. */
+export function claimsForAllAttempts(): Fault {
+  const first = new Map<string, string>();
+  return async (call, forward) => {
+    const answer = await forward(call);
+    const step = keyOf(call).replace(/\?.*/, "");
+    const instance = call.headers["wfvar-instance"] ?? "";
+    if (answer.status >= 300) return answer;
+    if (!first.has(step)) first.set(step, instance);
+    return first.get(step) === instance ? answer : problemAnswer(409, "stale_instance");
+  };
+}
+
+/** Has no prefill for a step whose pack it took. */
+export function forgetsPrefill(): Fault {
+  const packed = new Set<string>();
+  return async (call, forward) => {
+    const key = keyOf(call);
+    if (call.method === "GET" && packed.has(key)) return problemAnswer(409, "already_packed");
+    const answer = await forward(call);
+    if (call.method === "PUT" && answer.status === 201) packed.add(key);
+    return answer;
+  };
+}
+
 /** Stores the first value of a pack that it then refuses. */
 export function keepsHalf(steps: Steps): Fault {
   return async (call, forward) => {
@@ -110,6 +180,12 @@ function receiptFor(steps: Steps, call: Call): Answer {
   const { run = "", step = "", attempt = 0 } = steps.get(keyOf(call)) ?? {};
   const receipt = { run, step, attempt, sha256: "0".repeat(64), accepted: 0, warnings: [] };
   return jsonAnswer(201, { ...receipt, status: "succeeded", cause: null });
+}
+
+/** `pack.json` of a pack that was taken: the first entry. */
+function manifestOf(pack: Buffer): PackManifest {
+  const size = Number.parseInt(pack.toString("latin1", 124, 135), 8);
+  return JSON.parse(pack.toString("utf8", 512, 512 + size)) as PackManifest;
 }
 
 function keyOf({ path }: Call): string {
