@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Agent, request } from "undici";
 import { onTestFinished } from "vitest";
 import { formatContentDigest } from "../../../contract/tar-feed.ts";
 
@@ -29,25 +30,28 @@ export type Fault = (
 
 /** A proxy in front of `target` with one fault; gives its URL. */
 export async function startBrokenProxy(target: string, fault: Fault): Promise<string> {
+  const agent = new Agent();
   const forward = async ({ method, path, headers, body, cut }: Call): Promise<Answer> => {
     if (cut) return problemAnswer(400, "invalid_request");
-    // `fetch` would send the length of a body that came without one.
+    // The client would send the length of a body that came without one.
     if (method === "PUT" && headers["content-length"] === undefined) {
       return problemAnswer(411, "length_required");
     }
-    const sent = method === "PUT" ? { body: new Uint8Array(body) } : {};
-    const response = await fetch(target + path, { method, headers, redirect: "manual", ...sent });
+    const sent = { method, headers, body: method === "PUT" ? body : null };
+    const answer = await request(target + path, { ...sent, dispatcher: agent });
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
     return {
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-      body: Buffer.from(await response.arrayBuffer()),
+      status: answer.statusCode,
+      headers: answer.headers as Record<string, string>,
+      body: bytes,
     };
   };
-  const server = createServer((request, response) => {
-    void serve(request, response, fault, forward).catch(() => request.socket.destroy());
+  const server = createServer((incoming, response) => {
+    void serve(incoming, response, fault, forward).catch(() => incoming.socket.destroy());
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
+    void agent.destroy();
     server.closeAllConnections();
     server.close();
   });
@@ -57,7 +61,7 @@ export async function startBrokenProxy(target: string, fault: Fault): Promise<st
 }
 
 async function serve(
-  request: IncomingMessage,
+  incoming: IncomingMessage,
   response: ServerResponse,
   fault: Fault,
   forward: (call: Call) => Promise<Answer>,
@@ -65,21 +69,21 @@ async function serve(
   const chunks: Buffer[] = [];
   let cut = false;
   try {
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    for await (const chunk of incoming) chunks.push(chunk as Buffer);
   } catch {
     cut = true;
   }
-  const headers = request.headers as Record<string, string>;
+  const headers = incoming.headers as Record<string, string>;
   const call: Call = {
-    method: request.method ?? "",
-    path: request.url ?? "",
+    method: incoming.method ?? "",
+    path: incoming.url ?? "",
     headers: without(headers, "host", "connection", "transfer-encoding"),
     body: Buffer.concat(chunks),
     cut,
   };
   const answer = await fault(call, forward);
   if (answer === undefined) {
-    request.socket.destroy();
+    incoming.socket.destroy();
     return;
   }
   response.writeHead(answer.status, without(answer.headers, "transfer-encoding", "connection"));
