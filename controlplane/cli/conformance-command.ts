@@ -37,7 +37,7 @@ export async function conformanceCommand(
   const problems = [...read.problems];
   if (read.words.length > 0) problems.push("conformance takes flags only");
   if (problems.length > 0) throw new UsageError(problems);
-  await using subject = new Subject(await openFixture(read.values, deps));
+  await using subject = new Subject(await openFixture(read.values, deps), signal);
   const counts = { ok: 0, fail: 0, skip: 0 };
   try {
     for await (const result of runChecks(allChecks, subject, signal)) {

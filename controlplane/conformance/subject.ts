@@ -17,6 +17,11 @@ import {
 
 /** As the sidecar waits (API page, Step calls). */
 const idleTimeoutMs = 30_000;
+/**
+ * A connection is used again only at once: the fixture takes its time between two calls, and a control plane may
+ * close an idle connection while it does.
+ */
+const keepAliveMs = 500;
 const maxAnswerBytes = 64 * 1024 ** 2;
 /** For 429 and 503: the suite asks again, as a sidecar would. */
 const maxTries = 6;
@@ -56,12 +61,19 @@ export const secondInstance = "conformance-pod-2";
  */
 export class Subject implements AsyncDisposable {
   readonly #fixture: Fixture;
-  readonly #agent = new Agent({ maxResponseSize: maxAnswerBytes });
+  readonly #signal: AbortSignal;
+  readonly #agent = new Agent({
+    maxResponseSize: maxAnswerBytes,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
+  });
   readonly #tokens = new Set<string>();
   readonly #attempts = new Set<string>();
 
-  constructor(fixture: Fixture) {
+  /** `signal` ends whatever is under way; its reason is then thrown. */
+  constructor(fixture: Fixture, signal: AbortSignal) {
     this.#fixture = fixture;
+    this.#signal = signal;
   }
 
   /**
@@ -93,6 +105,7 @@ export class Subject implements AsyncDisposable {
     return this.call("PUT", "pack", step, body, options);
   }
 
+  /** Calls a path below the step's; asks again while the answer is 429 or 503. */
   async call(
     method: "GET" | "PUT",
     name: string,
@@ -103,7 +116,7 @@ export class Subject implements AsyncDisposable {
     for (let tries = 1; ; tries += 1) {
       const answer = await this.#callOnce(method, name, step, body, options);
       if (tries === maxTries || ![429, 503].includes(answer.status)) return answer;
-      await sleep(retryPauseMs(answer));
+      await sleep(retryPauseMs(answer), undefined, { signal: this.#signal });
     }
   }
 
@@ -144,6 +157,7 @@ export class Subject implements AsyncDisposable {
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       return { status: answer.statusCode, headers: answer.headers, body: bytes };
     } catch (error) {
+      this.#signal.throwIfAborted();
       throw new Mismatch("an answer", reasonOf(error));
     }
   }
@@ -161,6 +175,7 @@ export class Subject implements AsyncDisposable {
     return await request(urlBelow(step.url, `v1/runs/${run}/steps/${path}/${name}${query}`), {
       method,
       dispatcher: this.#agent,
+      signal: this.#signal,
       headersTimeout: idleTimeoutMs,
       bodyTimeout: idleTimeoutMs,
       headers: given({

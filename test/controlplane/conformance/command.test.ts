@@ -1,8 +1,10 @@
+import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { conformanceCommand } from "../../../controlplane/cli/conformance-command.ts";
 import { UsageError } from "../../../controlplane/cli/usage-error.ts";
 import { allChecks } from "../../../controlplane/conformance/all-checks.ts";
@@ -215,6 +217,22 @@ describe("the command line", () => {
     });
     expect(await conformance([...against, "http://127.0.0.1:1"])).toEqual({
       problems: ["the operator calls cannot be reached: ECONNREFUSED"],
+    });
+  });
+
+  it("stops at once, in the middle of a call that is not answered", async () => {
+    const silent = createServer((socket) => {
+      socket.on("error", () => undefined);
+      stopping.abort();
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void silent.close());
+    await once(silent, "listening");
+    const stopping = new AbortController();
+    const { port } = silent.address() as AddressInfo;
+    const fixture = answer({ url: `http://127.0.0.1:${String(port)}` });
+    const { signal: stop } = stopping;
+    expect(await conformance(["--fixture", fixture], { signal: stop })).toEqual({
+      problems: ["stopped before every check was made"],
     });
   });
 

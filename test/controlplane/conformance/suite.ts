@@ -27,9 +27,9 @@ export async function runSuite(faultOf: (steps: Steps) => Fault): Promise<readon
       return step;
     },
   };
-  await using subject = new Subject(fixture);
-  const results: CheckResult[] = [];
   const { signal } = new AbortController();
+  await using subject = new Subject(fixture, signal);
+  const results: CheckResult[] = [];
   for await (const result of runChecks(allChecks, subject, signal)) results.push(result);
   return results;
 }
