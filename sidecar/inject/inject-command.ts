@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { escapeText } from "../../contract/escape.ts";
 import { describeSettings } from "../../contract/settings.ts";
 import { version } from "../../contract/version.ts";
-import { isLoopback } from "../config.ts";
+import { isAllowedUrl } from "../../contract/base-url.ts";
 import { errnoOf } from "../descriptor.ts";
 import { SidecarError } from "../sidecar-error.ts";
 import { inject } from "./inject.ts";
@@ -70,7 +70,7 @@ function combinationProblems(options: InjectOptions, words: readonly string[]): 
   if (words.length > 0) problems.push("takes flags only, no other words: the manifest is -f FILE");
   if (options.native && options.plain) problems.push("takes --native or --plain, not both");
   const cpUrl = URL.parse(options.cpUrl ?? "");
-  if (cpUrl?.protocol === "http:" && !options.allowHttp && !isLoopback(cpUrl)) {
+  if (cpUrl !== null && !isAllowedUrl(cpUrl, options)) {
     problems.push("WFVAR_CP_URL must be https:// beyond loopback, or give --allow-http");
   }
   return problems;

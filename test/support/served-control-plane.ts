@@ -41,7 +41,6 @@ export async function serveControlPlane(
   const operatorUrl = await urlAfter(child, "operator calls");
   const token = readFileSync(join(dataDir, "operator-token"), "utf8").trim();
   return {
-    operatorUrl,
     stepUrl: `http://127.0.0.1:${String(port)}`,
     operatorUrl,
     call: (method, path, body) =>
