@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { pino } from "pino";
+import { pino, type Logger } from "pino";
 import { onTestFinished } from "vitest";
 import { defaultLimits, type Limits } from "../../contract/limits.ts";
 import type { StampedStep } from "../../contract/wire.ts";
@@ -11,6 +11,8 @@ export interface TestControlPlane {
   readonly stepUrl: string;
   readonly operatorUrl: string;
   readonly operatorToken: string;
+  /** Holds the database and the key of step tokens. */
+  readonly dataDir: string;
   /** An operator call; gives status and JSON. */
   readonly operate: (
     method: string,
@@ -23,14 +25,18 @@ export interface TestControlPlane {
   readonly breakStore: () => Promise<void>;
 }
 
-export async function startControlPlane(limits: Partial<Limits> = {}): Promise<TestControlPlane> {
+export async function startControlPlane(
+  limits: Partial<Limits> = {},
+  log: Logger = pino({ level: "silent" }),
+): Promise<TestControlPlane> {
+  const dataDir = tempFolder();
   const cp = await openControlPlane({
-    dataDir: tempFolder(),
+    dataDir,
     limits: { ...defaultLimits, ...limits },
     stepDeadlineMs: 3_600_000,
     tokenGraceMs: 3_600_000,
     packMemoryBytes: 256 * 1024 ** 2,
-    log: pino({ level: "silent" }),
+    log,
   });
   let broken = false;
   onTestFinished(async () => {
@@ -56,6 +62,7 @@ export async function startControlPlane(limits: Partial<Limits> = {}): Promise<T
     stepUrl,
     operatorUrl,
     operatorToken,
+    dataDir,
     breakStore: async () => {
       broken = true;
       await cp.store.close();

@@ -84,11 +84,16 @@ export async function putPack(
         authorization: `Bearer ${token}`,
         "wfvar-instance": instance,
         "content-type": "application/x-tar",
-        "content-digest": formatContentDigest(createHash("sha256").update(body).digest()),
+        "content-digest": contentDigestOf(body),
         ...headers,
       },
       body: new Uint8Array(body),
     },
   );
   return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+}
+
+/** The `Content-Digest` of a body. */
+export function contentDigestOf(body: Buffer): string {
+  return formatContentDigest(createHash("sha256").update(body).digest());
 }
