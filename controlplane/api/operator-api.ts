@@ -18,6 +18,7 @@ import type { Metrics } from "../metrics.ts";
 import type { OperatorToken } from "../operator-token.ts";
 import type { Store } from "../store/store.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
+import { bearerToken } from "./bearer-token.ts";
 import { streamEvents } from "./event-stream.ts";
 import { createListener } from "./listener.ts";
 import { viewRun, viewStep, viewValue } from "./views.ts";
@@ -62,7 +63,7 @@ export function createOperatorApi({
 
   void server.register(async (guarded) => {
     guarded.addHook("onRequest", async (request) => {
-      const [, token] = /^Bearer ([\x21-\x7e]+)$/.exec(request.headers.authorization ?? "") ?? [];
+      const token = bearerToken(request);
       if (token === undefined || !operator.matches(token)) {
         throw new ApiError("unauthorized", "the operator token is required");
       }

@@ -11,6 +11,7 @@ import type { Metrics } from "../metrics.ts";
 import type { StepTokens } from "../step-tokens.ts";
 import type { PackIdentity } from "../variables/read-pack.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
+import { bearerToken } from "./bearer-token.ts";
 import { createListener } from "./listener.ts";
 import { problemCodeOf } from "./problem.ts";
 
@@ -115,7 +116,7 @@ async function identify(
   tokens: StepTokens,
   { run, step, attempt }: { run: string; step: string; attempt: number },
 ): Promise<PackIdentity> {
-  const [, token] = /^Bearer ([\x21-\x7e]+)$/.exec(request.headers.authorization ?? "") ?? [];
+  const token = bearerToken(request);
   const claims = token === undefined ? undefined : await tokens.verify(token);
   if (claims === undefined) throw new ApiError("unauthorized", "a valid step token is required");
   if (claims.run !== run || claims.step !== step || claims.attempt !== attempt) {

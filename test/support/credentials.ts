@@ -92,7 +92,9 @@ export async function credentialsFor(
     "an older attempt's": bearer(older),
     "a newer attempt's": bearer(await sign({ ...claims, attempt: subject.attempt + 1 })),
     "the operator's": bearer(cp.operatorToken),
+    "the operator's, spelled otherwise": spelledOtherwise(cp.operatorToken),
     "the step's": bearer(good),
+    "the step's, spelled otherwise": spelledOtherwise(good),
     "the step's, from another pod": { headers: { ...bearer(good).headers, ...anotherPod } },
   } as const satisfies Record<string, Credential>;
 }
@@ -103,6 +105,11 @@ const anotherPod = { "wfvar-instance": "pod-2" };
 
 function bearer(token: string): Credential {
   return { headers: { authorization: `Bearer ${token}` } };
+}
+
+/** The scheme's name has no case, and more than one blank may follow it (RFC 9110, 11.4). */
+function spelledOtherwise(token: string): Credential {
+  return { headers: { authorization: `bEARER  ${token}` } };
 }
 
 function randomText(bytes: number): string {
