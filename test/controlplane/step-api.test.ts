@@ -1,9 +1,9 @@
 import { connect } from "node:net";
-import { extract } from "tar-stream";
 import { describe, expect, it } from "vitest";
 import { parseContentDigest } from "../../contract/tar-feed.ts";
 import { startControlPlane } from "../support/control-plane.ts";
 import { goodMarker, makePack, putPack, type PackSpec } from "../support/packs.ts";
+import { readTar } from "../support/read-tar.ts";
 
 async function stamped(body: object = {}) {
   const cp = await startControlPlane();
@@ -460,15 +460,8 @@ describe("the prefill (WV-1, WV-8, WV-9)", () => {
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(parseContentDigest(response.headers.get("content-digest"))).toBeDefined();
     expect(Number(response.headers.get("content-length"))).toBe(bytes.length);
-    const entries = new Map<string, string>();
-    const reader = extract();
-    reader.end(bytes);
-    for await (const entry of reader) {
-      const chunks: Buffer[] = [];
-      for await (const chunk of entry) chunks.push(chunk as Buffer);
-      entries.set(entry.header.name.replace(/\/$/, ""), Buffer.concat(chunks).toString());
-    }
-    return entries;
+    const entries = await readTar(bytes);
+    return new Map(entries.map((entry) => [entry.name, entry.bytes.toString()]));
   }
 
   async function runStep(
