@@ -1,13 +1,15 @@
 import fastify, { type FastifyInstance } from "fastify";
 import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
-import { answerFrameworkError, answerProblems } from "./problem.ts";
+import { ApiError } from "../api-error.ts";
+import { answerProblems, sendProblem } from "./problem.ts";
 
 /**
  * The longest key has 519 characters, the longest step path 128: the router's own bound of 100 would not find
  * them.
  */
 const maxParamLength = 1024;
+const badUrl = `the URL does not decode, or a part of it has more than ${String(maxParamLength)} characters`;
 /** For one request from its first byte to its last: a pack of the largest size over a slow network. */
 const requestTimeoutMs = 300_000;
 
@@ -33,7 +35,9 @@ export function createListener(
     // A HEAD would run its GET, and that may claim a step's attempt.
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength },
-    frameworkErrors: answerFrameworkError,
+    // The framework's own message would repeat the URL, with whatever secret somebody put into it.
+    frameworkErrors: (_, __, reply) =>
+      void sendProblem(reply, new ApiError("invalid_request", badUrl)),
   });
   server.addHook("onRequest", async (_, reply) => {
     reply.headers(securityHeaders);

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import type { ApiCode } from "../../contract/codes.ts";
@@ -23,11 +23,6 @@ export function answerProblems(server: FastifyInstance, log: Logger): void {
   );
 }
 
-/** For what the framework refuses before there is a route: a URL that is too long or does not decode. */
-export function answerFrameworkError(error: unknown, _: FastifyRequest, reply: FastifyReply): void {
-  void sendProblem(reply, toApiError(error));
-}
-
 const codes = new WeakMap<FastifyReply, ApiCode>();
 
 /** Of an answer that is a problem document. */
@@ -35,7 +30,8 @@ export function problemCodeOf(reply: FastifyReply): ApiCode | undefined {
   return codes.get(reply);
 }
 
-async function sendProblem(reply: FastifyReply, refusal: ApiError): Promise<void> {
+/** One refusal as a problem document. */
+export async function sendProblem(reply: FastifyReply, refusal: ApiError): Promise<void> {
   const { status, code, message, fields } = refusal;
   codes.set(reply, code);
   if (status === 503) reply.header("retry-after", "1");
@@ -87,7 +83,6 @@ function toApiError(error: unknown): ApiError {
         "the Content-Type is not the one that this call takes",
       );
     case 400:
-    case 414:
       return new ApiError("invalid_request", error instanceof Error ? error.message : "not valid");
     default:
       return new ApiError("internal_error", "the control plane failed; its log says why");

@@ -118,6 +118,22 @@ it.each(rows)("$call shows no token where the database has gone", async (row) =>
   expectNoSecret(stage, stage.log());
 });
 
+it.each<ListenerName>(["step", "operator"])(
+  "the %s listener does not repeat a URL that it cannot read",
+  async (listener) => {
+    const stage = await makeStage();
+    const { query } = stage.credentials["the token in the URL"];
+    const url = listener === "step" ? stage.cp.stepUrl : stage.cp.operatorUrl;
+    for (const part of ["%zz", "x".repeat(2000)]) {
+      const response = await fetch(`${url}/v1/runs/${part}/steps/judge/variables?${query}`);
+      const text = await response.text();
+      expect(problem.parse(JSON.parse(text)).code).toBe("invalid_request");
+      expect(text).not.toContain(part);
+      expectNoSecret(stage, text + stage.log());
+    }
+  },
+);
+
 it("logs the packs that it takes, which shows that the log is read here", async () => {
   const stage = await makeStage();
   const [, put] = rows;
