@@ -2,6 +2,7 @@ import fastify, { type FastifyInstance } from "fastify";
 import { serializerCompiler, validatorCompiler } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import { ApiError } from "../api-error.ts";
+import { answerClientError } from "./client-error.ts";
 import { answerProblems, sendProblem } from "./problem.ts";
 
 /**
@@ -38,6 +39,7 @@ export function createListener(
     // The framework's own message would repeat the URL, with whatever secret somebody put into it.
     frameworkErrors: (_, __, reply) =>
       void sendProblem(reply, new ApiError("invalid_request", badUrl)),
+    clientErrorHandler: answerClientError,
   });
   server.addHook("onRequest", async (_, reply) => {
     reply.headers(securityHeaders);

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import type { ApiCode } from "../../contract/codes.ts";
+import type { Problem } from "../../contract/wire.ts";
 import { StoreUnavailable } from "../store/store-unavailable.ts";
 import { ApiError } from "../api-error.ts";
 
@@ -32,14 +33,19 @@ export function problemCodeOf(reply: FastifyReply): ApiCode | undefined {
 
 /** One refusal as a problem document. */
 export async function sendProblem(reply: FastifyReply, refusal: ApiError): Promise<void> {
-  const { status, code, message, fields } = refusal;
+  const { status, code } = refusal;
   codes.set(reply, code);
   if (status === 503) reply.header("retry-after", "1");
   await reply
     .status(status)
     .type("application/problem+json")
     .serializer((payload: unknown) => JSON.stringify(payload))
-    .send({ type: "about:blank", title: titles[code], status, code, detail: message, ...fields });
+    .send(problemOf(refusal));
+}
+
+/** The document itself. */
+export function problemOf({ status, code, message, fields }: ApiError): Problem {
+  return { type: "about:blank", title: titles[code], status, code, detail: message, ...fields };
 }
 
 const titles = {

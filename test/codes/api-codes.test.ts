@@ -1,4 +1,6 @@
 import { request } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { apiCodes, type ApiCode } from "../../contract/codes.ts";
 import { problem } from "../../contract/wire.ts";
@@ -100,18 +102,42 @@ function putWithoutLength(stepUrl: string, run: string, token: string): Promise<
     });
     put.on("error", reject);
     put.on("response", (response) => {
-      let text = "";
-      response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      let answer = "";
+      response.on("data", (chunk: Buffer) => (answer += chunk.toString()));
       response.on("end", () =>
         resolve({
           status: response.statusCode ?? 0,
-          json: JSON.parse(text) as Record<string, unknown>,
+          json: JSON.parse(answer) as Record<string, unknown>,
         }),
       );
     });
     put.end("x");
   });
 }
+
+it.each([
+  {
+    name: "bytes that are no HTTP",
+    sent: "\x16\x03\x01 hello\r\n\r\n",
+    detail: /not an HTTP request/,
+  },
+  {
+    name: "headers past their limit",
+    sent: `GET /v1/runs HTTP/1.1\r\nHost: cp\r\nAuthorization: Bearer ${"x".repeat(20_000)}\r\n\r\n`,
+    detail: /more than 16384 bytes/,
+  },
+])("answers $name with a problem document too", async ({ sent, detail }) => {
+  const cp = await startControlPlane();
+  for (const url of [cp.stepUrl, cp.operatorUrl]) {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.write(sent);
+    const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
+    expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(head).toMatch(/^Content-Type: application\/problem\+json\r?$/m);
+    expect(problem.parse(JSON.parse(body))).toMatchObject({ status: 400, code: "invalid_request" });
+    expect(body).toMatch(detail);
+  }
+});
 
 describe("every code of the API is answered, as a problem document (RFC 9457)", () => {
   it.each(apiCodes)("%s", async (code) => {
