@@ -4,6 +4,7 @@
     python3 server.py stamp judge               makes a run with one step, and prints what its pod needs
     python3 server.py stamp report --run ID     one more step of that run; --depends-on STEP shows it STEP's
     python3 server.py get ID judge.verdict      prints a value
+    python3 server.py fixture                   stamps what the conformance suite asks for
 
 wfvar_cp.py has to lie beside it. This shows where that stands between a server and a database, and what has to
 happen in one transaction. It leaves out what you have already, or need before this serves anyone: TLS (put a
@@ -17,6 +18,7 @@ import argparse
 import contextlib
 import hashlib
 import json
+import os
 import re
 import secrets
 import sqlite3
@@ -24,7 +26,7 @@ import sys
 import threading
 import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, Mapping
 from urllib.parse import parse_qs, unquote
 
 from wfvar_cp import Limits, Output, Readable, Refusal, StepCall
@@ -72,8 +74,9 @@ def stamp(path: str, run: str, step: str, depends_on: list[str], outputs: list[s
         hashed = hashlib.sha256(token.encode()).hexdigest()
         row = (run, step, attempt, hashed, json.dumps(depends_on), json.dumps(outputs))
         db.execute("INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)", row)
-        run_id = (run, "workflow", 0, "workflow.run-id", run.encode())
-        db.execute("INSERT OR IGNORE INTO variables VALUES (?, ?, ?, ?, ?)", run_id)
+        inputs = {"workflow.run-id": run, "workflow.template": "example"}
+        rows = [(run, "workflow", 0, key, value.encode()) for key, value in inputs.items()]
+        db.executemany("INSERT OR IGNORE INTO variables VALUES (?, ?, ?, ?, ?)", rows)
     return {"run": run, "step": step, "attempt": attempt, "token": token}
 
 
@@ -264,6 +267,29 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing: a request line is the sender's text."""
 
 
+def stamp_for_suite(path: str, env: Mapping[str, str]) -> dict[str, Any]:
+    """The step attempt that `wfvar-cp conformance` asks for in its fixture's environment."""
+    run = env.get("WFVAR_FIXTURE_RUN") or new_run()
+    step = env.get("WFVAR_FIXTURE_STEP", "")
+    kind = env.get("WFVAR_FIXTURE_KIND", "step")
+    if kind == "next":
+        return stamp(path, run, "summary" if step == "report" else "report", [step], [])
+    if kind == "retry":
+        return stamp(path, run, step, [], [])
+    if kind == "loop":
+        return stamp(path, run, "review_1.judge", [], [])
+    if kind == "iterate":
+        loop, _, iteration = step.partition(".")[0].rpartition("_")
+        return stamp(path, run, f"{loop}_{int(iteration) + 1}.judge", [], [])
+    with_output = {**stamp(path, run, "judge", [], ["verdict"]), "outputs": [{"key": "verdict"}]}
+    visible = {"workflow.run-id": hashlib.sha256(run.encode()).hexdigest()}
+    return {**with_output, "visible": visible}
+
+
+def new_run() -> str:
+    return f"run-{secrets.token_hex(8)}"
+
+
 def serve(path: str, listen: str) -> None:
     host, _, port = listen.rpartition(":")
     server = ThreadingHTTPServer((host, int(port)), type("DatabaseHandler", (Handler,), {"database": path}))
@@ -288,10 +314,12 @@ def main() -> None:
     serving.add_argument("--listen", default="127.0.0.1:8411", metavar="HOST:PORT")
     stamping = commands.add_parser("stamp", help="make a step attempt and print what its pod needs, as JSON")
     stamping.add_argument("step", metavar="STEP")
-    stamping.add_argument("--url", default="http://127.0.0.1:8411", help="where the step calls are served")
     stamping.add_argument("--run", metavar="ID", help="of a run that exists; a new one where absent")
     stamping.add_argument("--depends-on", action="append", default=[], metavar="STEP")
     stamping.add_argument("--output", action="append", default=[], metavar="KEY")
+    fixture = commands.add_parser("fixture", help="stamp what the conformance suite asks for")
+    for each in (stamping, fixture):
+        each.add_argument("--url", default="http://127.0.0.1:8411", help="where the step calls are served")
     getting = commands.add_parser("get", help="print a value")
     getting.add_argument("run", metavar="ID")
     getting.add_argument("key", metavar="KEY")
@@ -302,9 +330,11 @@ def main() -> None:
         if given.command == "serve":
             serve(given.db, given.listen)
         elif given.command == "stamp":
-            run = given.run or f"run-{secrets.token_hex(8)}"
+            run = given.run or new_run()
             step = stamp(given.db, run, given.step, given.depends_on, given.output)
             print(json.dumps({"url": given.url, **step}))
+        elif given.command == "fixture":
+            print(json.dumps({"url": given.url, **stamp_for_suite(given.db, os.environ)}))
         else:
             sys.stdout.buffer.write(get(given.db, given.run, given.key))
     except Refusal as refusal:
