@@ -74,7 +74,7 @@ describe("the page for control planes of one's own", () => {
     const [start = ""] = walkThrough;
     const { stdout, stderr, status } = await run([start, ...suite]);
     expect(stdout.split("\n").filter((line) => !line.startsWith("ok "))).toEqual([
-      expect.stringMatching(/^\d+ ok, 0 failed, 0 skipped/),
+      expect.stringMatching(/^\d+ checks: \d+ ok, 0 failed, 0 skipped$/),
       "",
     ]);
     expect(status, stderr).toBe(0);

@@ -26,7 +26,7 @@ describe("the example control plane in Python, with the shipped sidecar and help
     const read = cp.stamp("read", { run: write.run, dependsOn: ["write"] });
     const get = await runStep(cp.url, read, `wfvar get write.deep.value > '${got}'; wfvar list ""`);
     expect(get).toMatchObject({ agent: 0, sidecar: 0 });
-    expect(get.lines).toEqual(["workflow.run-id", "write.deep.value"]);
+    expect(get.lines).toEqual(["workflow.run-id", "workflow.template", "write.deep.value"]);
     expect(readFileSync(got).equals(bytes)).toBe(true);
   });
 
@@ -45,6 +45,7 @@ describe("the example control plane in Python, with the shipped sidecar and help
       "fix_2.check.v",
       "plan.v",
       "workflow.run-id",
+      "workflow.template",
     ]);
   });
 
@@ -57,7 +58,7 @@ describe("the example control plane in Python, with the shipped sidecar and help
     const newest = cp.stamp("a", { run });
     const reader = cp.stamp("b", { run, dependsOn: ["a"] });
     const read = await runStep(cp.url, reader, 'wfvar list ""; wfvar get a.v');
-    expect(read.lines).toEqual(["a.v", "workflow.run-id", "second"]);
+    expect(read.lines).toEqual(["a.v", "workflow.run-id", "workflow.template", "second"]);
     const late = await runSidecar("prefill", podEnv({ ...first }, tempFolder(), cp.url));
     expect(late.code).toBe(10);
     expect(newest.attempt).toBe(3);
