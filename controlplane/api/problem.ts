@@ -12,7 +12,10 @@ export function answerProblems(server: FastifyInstance, log: Logger): void {
     const refusal = toApiError(error);
     const { method, routeOptions } = request;
     const call = { method, route: routeOptions.url };
-    if (error instanceof StoreUnavailable) {
+    if (request.raw.destroyed && !request.raw.complete) {
+      // Whoever sent it is gone: nothing here has failed, and pods could fill the log.
+      log.debug({ event: "request_cut", ...call });
+    } else if (error instanceof StoreUnavailable) {
       log.warn({ event: "store_unavailable", ...call, reason: error.message });
     } else if (refusal.status >= 500 && !(error instanceof ApiError)) {
       log.error({ event: "request_failed", ...call, err: error });
@@ -74,8 +77,7 @@ function toApiError(error: unknown): ApiError {
   if (hasZodFastifySchemaValidationErrors(error)) {
     const problems = error.validation.map(({ instancePath, message = "not valid" }) => {
       const where = instancePath.replace(/^\//, "").replaceAll("/", ".");
-      // The schema library's own way to say that something is missing.
-      const what = /received (undefined|NaN)$/.test(message) ? "required" : message;
+      const what = inPlainWords(message);
       return where === "" ? what : `${where}: ${what}`;
     });
     return new ApiError("invalid_request", problems.join("; "));
@@ -93,6 +95,12 @@ function toApiError(error: unknown): ApiError {
     default:
       return new ApiError("internal_error", "the control plane failed; its log says why");
   }
+}
+
+/** The schema library's own words for what is missing. */
+function inPlainWords(message: string): string {
+  if (message.endsWith("received undefined")) return "required";
+  return message.endsWith("received NaN") ? "a number is required" : message;
 }
 
 function statusOf(error: unknown): number {
