@@ -12,7 +12,7 @@ export function countingErrors(database: SqlDatabase, onError: () => void): SqlD
   };
   return {
     forUpdate: database.forUpdate,
-    textsOf: (parameter) => database.textsOf(parameter),
+    membersOf: (parameter, type) => database.membersOf(parameter, type),
     all: (sql, parameters) => told(database.all(sql, parameters)),
     insertNew: (into, rows) => told(database.insertNew(into, rows)),
     transaction: (use) => told(database.transaction(use)),

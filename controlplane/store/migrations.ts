@@ -41,7 +41,8 @@ const released = [
   CREATE UNIQUE INDEX steps_in_order ON steps (run, seq);
   CREATE INDEX steps_open ON steps (lease_ends_at) WHERE ended_at IS NULL;
   CREATE TABLE contents (
-    sha256 TEXT PRIMARY KEY,
+    id     $SERIAL,
+    sha256 TEXT NOT NULL UNIQUE,
     bytes  $BYTES NOT NULL
   );
   CREATE TABLE variables (
@@ -50,12 +51,13 @@ const released = [
     attempt INTEGER NOT NULL,
     key     $TEXT NOT NULL,
     size    INTEGER NOT NULL,
-    sha256  TEXT NOT NULL REFERENCES contents (sha256),
+    sha256  TEXT NOT NULL,
+    content BIGINT NOT NULL REFERENCES contents (id),
     kind    TEXT NOT NULL,
     set_at  TEXT NOT NULL,
     PRIMARY KEY (run, step, attempt, key)
   );
-  CREATE INDEX variables_by_content ON variables (sha256);
+  CREATE INDEX variables_by_content ON variables (content);
   CREATE TABLE events (
     run  $TEXT NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
     seq  INTEGER NOT NULL,

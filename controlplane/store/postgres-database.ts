@@ -3,8 +3,8 @@ import { migrations } from "./migrations.ts";
 import { StoreUnavailable } from "./store-unavailable.ts";
 import type { Row, SqlDatabase, SqlSession, SqlValue } from "./sql-database.ts";
 
-/** Serialization failure, deadlock; a row that a removed run's content took along; a row that another made first. */
-const worthRepeating = new Set(["40001", "40P01", "23503", "23505"]);
+/** Serialization failure, deadlock; a content that went with a removed run meanwhile; a row that another made first. */
+const worthRepeating = new Set(["40001", "40P01", "23502", "23503", "23505"]);
 const maxRepeats = 5;
 const maxConnections = 10;
 const connectTimeoutMs = 5_000;
@@ -51,8 +51,8 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  textsOf(parameter: string): string {
-    return `(SELECT jsonb_array_elements_text(${parameter}::jsonb))`;
+  membersOf(parameter: string, type: "TEXT" | "BIGINT"): string {
+    return `(SELECT jsonb_array_elements_text(${parameter}::jsonb)::${type})`;
   }
 
   async all(sql: string, parameters?: readonly SqlValue[]): Promise<Row[]> {
@@ -99,6 +99,7 @@ export class PostgresDatabase implements SqlDatabase {
 
   #sessionOf(queryable: Pick<Pool, "query">): SqlSession {
     return {
+      membersOf: (parameter, type) => this.membersOf(parameter, type),
       all: async (text, values = []) => {
         const name = this.#nameOf(text);
         const { rows } = await asked(queryable.query<Row>({ name, text, values: [...values] }));

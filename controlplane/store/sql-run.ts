@@ -19,15 +19,24 @@ export class SqlRun {
     at: string,
     values: readonly NewValue[],
   ): Promise<void> {
+    if (values.length === 0) return;
     const sorted = values.toSorted((a, b) => (a.sha256 < b.sha256 ? -1 : 1));
     await this.#session.insertNew(
       "contents (sha256, bytes)",
       sorted.map(({ sha256, bytes }) => [sha256, bytes]),
     );
+    // By number, and not by digest: an index of digests has each of them on a page of its own.
+    const ids = new Map<unknown, number>();
+    const stored = await this.#session.all(
+      `SELECT id, sha256 FROM contents WHERE sha256 IN ${this.#session.membersOf("$1", "TEXT")}`,
+      [JSON.stringify(values.map(({ sha256 }) => sha256))],
+    );
+    for (const { id, sha256 } of stored) ids.set(sha256, Number(id));
     await this.#session.insertNew(
-      "variables (run, step, attempt, key, size, sha256, kind, set_at)",
+      "variables (run, step, attempt, key, size, sha256, content, kind, set_at)",
       values.map(({ key, bytes, sha256, kind }) => {
-        return [this.#run, step, attempt, key, bytes.length, sha256, kind, at];
+        const content = ids.get(sha256) ?? null;
+        return [this.#run, step, attempt, key, bytes.length, sha256, content, kind, at];
       }),
     );
   }

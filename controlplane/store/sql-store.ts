@@ -210,7 +210,7 @@ export class SqlStore implements Store {
 
   async listValues(run: string, steps: readonly string[]): Promise<ValueRecord[]> {
     const rows = await this.#db.all(
-      `${visibleValues} AND v.step IN ${this.#db.textsOf("$2")} ORDER BY v.key`,
+      `${visibleValues} AND v.step IN ${this.#db.membersOf("$2", "TEXT")} ORDER BY v.key`,
       [run, JSON.stringify(steps)],
     );
     return rows.map(readValue);
@@ -281,7 +281,7 @@ export class SqlStore implements Store {
 
   async #removeRun(run: string, idleSince: string): Promise<boolean> {
     return this.#db.transaction(async (session) => {
-      const contents = await session.all("SELECT DISTINCT sha256 FROM variables WHERE run = $1", [
+      const contents = await session.all("SELECT DISTINCT content FROM variables WHERE run = $1", [
         run,
       ]);
       const gone = await session.all(
@@ -290,9 +290,9 @@ export class SqlStore implements Store {
       );
       if (gone.length === 0) return false;
       await session.all(
-        `DELETE FROM contents WHERE sha256 IN ${this.#db.textsOf("$1")}
-         AND NOT EXISTS (SELECT 1 FROM variables WHERE variables.sha256 = contents.sha256)`,
-        [JSON.stringify(contents.map(({ sha256 }) => sha256))],
+        `DELETE FROM contents WHERE id IN ${session.membersOf("$1", "BIGINT")}
+         AND NOT EXISTS (SELECT 1 FROM variables WHERE variables.content = contents.id)`,
+        [JSON.stringify(contents.map(({ content }) => content))],
       );
       return true;
     });

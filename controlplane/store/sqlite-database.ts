@@ -36,6 +36,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
     this.#db.exec(`PRAGMA wal_autocheckpoint = ${String(checkpointPages)}`);
     this.#session = {
+      membersOf: (parameter, type) => this.membersOf(parameter, type),
       all: async (sql, parameters = []) => this.#prepare(sql).all(...parameters),
       insertNew: async (into, rows) => {
         if (rows.length === 0) return;
@@ -49,8 +50,8 @@ export class SqliteDatabase implements SqlDatabase {
     this.#migrate();
   }
 
-  textsOf(parameter: string): string {
-    return `(SELECT value FROM json_each(${parameter}))`;
+  membersOf(parameter: string, type: "TEXT" | "BIGINT"): string {
+    return `(SELECT CAST(value AS ${type}) FROM json_each(${parameter}))`;
   }
 
   async all(sql: string, parameters?: readonly SqlValue[]): Promise<Row[]> {
