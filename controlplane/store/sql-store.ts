@@ -1,8 +1,11 @@
-import { maxAttempt } from "../../contract/limits.ts";
-import { readBytes, readEvent, readOverdueStep, readRun, readStep, readValue } from "./rows.ts";
-import { claimHeldStep, findStep, newestAttempt } from "./sql-step.ts";
-import { SqlRun } from "./sql-run.ts";
+import { acceptPack } from "./accept-pack.ts";
+import { createRun } from "./create-run.ts";
+import { endOverdue } from "./end-overdue.ts";
+import { removeRuns } from "./remove-runs.ts";
+import { readBytes, readEvent, readRun, readStep, readValue } from "./rows.ts";
 import type { SqlDatabase } from "./sql-database.ts";
+import { claimHeldStep, findStep } from "./sql-step.ts";
+import { stampStep } from "./stamp-step.ts";
 import {
   inputsStep,
   type Acceptance,
@@ -36,33 +39,7 @@ export class SqlStore implements Store {
   }
 
   async createRun(run: NewRun): Promise<"created" | "same" | "different"> {
-    return this.#db.transaction(async (session) => {
-      await session.insertNew(
-        "runs (run, template, request_sha256, limits, missing_output, created_at, active_at)",
-        [
-          [
-            run.run,
-            run.template,
-            run.requestSha256,
-            JSON.stringify(run.limits),
-            run.missingOutput,
-            run.createdAt,
-            run.createdAt,
-          ],
-        ],
-      );
-      const [row] = await session.all(`SELECT * FROM runs WHERE run = $1${this.#db.forUpdate}`, [
-        run.run,
-      ]);
-      const { events } = row ?? {};
-      if (events !== 0) {
-        return readRun(row).requestSha256 === run.requestSha256 ? "same" : "different";
-      }
-      const made = new SqlRun(session, run.run);
-      await made.insertValues(inputsStep, 0, run.createdAt, run.inputs);
-      await made.addEvent(run.createdAt, "run_created", { template: run.template });
-      return "created";
-    });
+    return createRun(this.#db, run);
   }
 
   async getRun(run: string): Promise<RunRecord | undefined> {
@@ -82,46 +59,7 @@ export class SqlStore implements Store {
   }
 
   async stampStep(step: NewStep): Promise<Stamping> {
-    const { run, step: path, stampedAt } = step;
-    return this.#db.transaction(async (session): Promise<Stamping> => {
-      // Two that stamp one step at once must not both make its next attempt.
-      const held = await session.all(`SELECT run FROM runs WHERE run = $1${this.#db.forUpdate}`, [
-        run,
-      ]);
-      if (held.length === 0) return { result: "no_run" };
-      const last = await newestAttempt(session, run, path);
-      const attempt = step.attempt ?? last + 1;
-      if (attempt > maxAttempt) return { result: "exhausted" };
-      const existing = await findStep(session, run, path, attempt);
-      if (existing !== undefined) {
-        const same = existing.requestSha256 === step.requestSha256;
-        return { result: same ? "same" : "different", step: existing };
-      }
-      if (attempt < last) return { result: "superseded", newest: last };
-      const seq = await new SqlRun(session, run).addEvent(stampedAt, "step_stamped", {
-        step: path,
-        attempt,
-      });
-      await session.insertNew(
-        "steps (run, step, attempt, seq, request_sha256, depends_on, outputs, deadline, lease_ends_at, stamped_at)",
-        [
-          [
-            run,
-            path,
-            attempt,
-            seq,
-            step.requestSha256,
-            JSON.stringify(step.dependsOn),
-            JSON.stringify(step.outputs),
-            step.deadline,
-            step.leaseEndsAt,
-            stampedAt,
-          ],
-        ],
-      );
-      const made = { ...step, attempt, seq, instance: null, ended: null, accepted: null };
-      return { result: "created", step: made };
-    });
+    return stampStep(this.#db, step);
   }
 
   async getStep(run: string, step: string, attempt: number): Promise<StepRecord | undefined> {
@@ -147,50 +85,11 @@ export class SqlStore implements Store {
   }
 
   async acceptPack(pack: AcceptedPack): Promise<Acceptance> {
-    const { run, step, attempt, instance, acceptedAt, receipt } = pack;
-    return this.#db.transaction(async (session): Promise<Acceptance> => {
-      const held = await findStep(session, run, step, attempt, this.#db.forUpdate);
-      if (held?.accepted && held.instance === instance) {
-        const { sha256, receipt: earlier } = held.accepted;
-        const same = sha256 === pack.sha256;
-        return { result: same ? "same" : "already_packed", sha256, receipt: earlier };
-      }
-      const claim = await claimHeldStep(session, held, instance, acceptedAt);
-      if (claim !== "claimed") return { result: claim };
-      const written = new SqlRun(session, run);
-      await written.insertValues(step, attempt, acceptedAt, pack.values);
-      await session.all(
-        `UPDATE steps SET ended_at = $4, status = $5, cause = $6, sha256 = $7, receipt = $8, manifest = $9
-         WHERE run = $1 AND step = $2 AND attempt = $3`,
-        [
-          run,
-          step,
-          attempt,
-          acceptedAt,
-          receipt.status,
-          JSON.stringify(receipt.cause),
-          pack.sha256,
-          JSON.stringify(receipt),
-          pack.manifest,
-        ],
-      );
-      const { status, cause, accepted } = receipt;
-      await written.addEvent(acceptedAt, "step_ended", { step, attempt, status, cause, accepted });
-      return { result: "accepted" };
-    });
+    return acceptPack(this.#db, pack);
   }
 
   async endOverdue(now: string, cause: Cause, limit: number): Promise<OverdueStep[]> {
-    const rows = await this.#db.all(
-      `SELECT run, step, attempt FROM steps WHERE ended_at IS NULL AND lease_ends_at <= $1
-       ORDER BY lease_ends_at LIMIT $2`,
-      [now, limit],
-    );
-    const ended: OverdueStep[] = [];
-    for (const overdue of rows.map(readOverdueStep)) {
-      if (await this.#endStep(overdue, now, cause)) ended.push(overdue);
-    }
-    return ended;
+    return endOverdue(this.#db, now, cause, limit);
   }
 
   async countOpenSteps(): Promise<number> {
@@ -242,17 +141,7 @@ export class SqlStore implements Store {
   }
 
   async removeRuns(idleSince: string, limit: number): Promise<number> {
-    const idle = await this.#db.all(
-      `SELECT run FROM runs WHERE active_at < $1
-         AND NOT EXISTS (SELECT 1 FROM steps WHERE steps.run = runs.run AND ended_at IS NULL)
-       ORDER BY active_at LIMIT $2`,
-      [idleSince, limit],
-    );
-    let removed = 0;
-    for (const { run } of idle) {
-      if (await this.#removeRun(String(run), idleSince)) removed += 1;
-    }
-    return removed;
+    return removeRuns(this.#db, idleSince, limit);
   }
 
   async ping(): Promise<void> {
@@ -261,41 +150,6 @@ export class SqlStore implements Store {
 
   async close(): Promise<void> {
     await this.#db.close();
-  }
-
-  async #endStep(overdue: OverdueStep, at: string, cause: Cause): Promise<boolean> {
-    const { run, step, attempt } = overdue;
-    return this.#db.transaction(async (session) => {
-      const held = await findStep(session, run, step, attempt, this.#db.forUpdate);
-      if (held === undefined || held.ended !== null) return false;
-      await session.all(
-        `UPDATE steps SET ended_at = $4, status = 'failed', cause = $5
-         WHERE run = $1 AND step = $2 AND attempt = $3`,
-        [run, step, attempt, at, JSON.stringify(cause)],
-      );
-      const data = { step, attempt, status: "failed", cause, accepted: 0 };
-      await new SqlRun(session, run).addEvent(at, "step_ended", data);
-      return true;
-    });
-  }
-
-  async #removeRun(run: string, idleSince: string): Promise<boolean> {
-    return this.#db.transaction(async (session) => {
-      const contents = await session.all("SELECT DISTINCT content FROM variables WHERE run = $1", [
-        run,
-      ]);
-      const gone = await session.all(
-        "DELETE FROM runs WHERE run = $1 AND active_at < $2 RETURNING run",
-        [run, idleSince],
-      );
-      if (gone.length === 0) return false;
-      await session.all(
-        `DELETE FROM contents WHERE id IN ${session.membersOf("$1", "BIGINT")}
-         AND NOT EXISTS (SELECT 1 FROM variables WHERE variables.content = contents.id)`,
-        [JSON.stringify(contents.map(({ content }) => content))],
-      );
-      return true;
-    });
   }
 }
 
