@@ -18,9 +18,15 @@ export async function openOperatorToken(
   file: string,
   onProblem: (error: unknown) => void,
 ): Promise<OperatorToken> {
-  const { made } = await readOrMakeSecret(file, async () => makeToken());
+  const made = await makeOperatorToken(file);
   const secret = new SecretFile(file, hashOf, onProblem);
   return { matches: (given) => timingSafeEqual(sha256(given), secret.value), made };
+}
+
+/** Makes the file with mode 0600 where there is none; says whether it did. */
+export async function makeOperatorToken(file: string): Promise<boolean> {
+  const { made } = await readOrMakeSecret(file, async () => makeToken());
+  return made;
 }
 
 /** Puts a new token into the file; the old one opens nothing from then on. */

@@ -30,9 +30,10 @@ export function parseStepKeys(text: string): [StepKey, ...StepKey[]] {
   throw new Error("the step key file is damaged; restore it, or remove it to make a new one");
 }
 
-/** Makes the file with one key and mode 0600 where there is none. */
-export async function makeStepKeys(file: string, now: Date): Promise<void> {
-  await readOrMakeSecret(file, async () => format([await makeKey(now)]));
+/** Makes the file with one key and mode 0600 where there is none; says whether it did. */
+export async function makeStepKeys(file: string, now: Date): Promise<boolean> {
+  const { made } = await readOrMakeSecret(file, async () => format([await makeKey(now)]));
+  return made;
 }
 
 /**

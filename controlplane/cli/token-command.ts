@@ -2,14 +2,16 @@ import { readFile } from "node:fs/promises";
 import { describeSettings, readSettings } from "../../contract/settings.ts";
 import { version } from "../../contract/version.ts";
 import { placesOf, rotateSettings } from "../config.ts";
-import { rotateOperatorToken } from "../operator-token.ts";
-import { parseStepKeys, rotateStepKeys } from "../step-keys.ts";
+import { makeFolder } from "../make-folder.ts";
+import { makeOperatorToken, rotateOperatorToken } from "../operator-token.ts";
+import { makeStepKeys, parseStepKeys, rotateStepKeys } from "../step-keys.ts";
 import { explaining, UsageError } from "./usage-error.ts";
 
-export const tokenHelp = `wfvar-cp token show | rotate-step-key | rotate-operator-token [flags]: what opens the calls
+export const tokenHelp = `wfvar-cp token make | show | rotate-step-key | rotate-operator-token [flags]: what opens the calls
 
 ${describeSettings(rotateSettings)}
 
+  make makes the files that are not there yet, for whoever keeps them as Secrets: serve does so too, where it may write.
   show lists the step keys, never a secret. A new step key verifies at once and signs after the delay; the one before
   goes on verifying until the next rotation. Nothing has to be restarted.
 `;
@@ -30,12 +32,22 @@ export async function tokenCommand(argv: readonly string[], deps: TokenCommandDe
   }
   if (read.problems.length > 0) throw new UsageError(read.problems);
   const [action, ...extra] = read.words;
-  const { operatorTokenFile, stepKeyFile } = placesOf(read.values);
+  const { dataDir, operatorTokenFile, stepKeyFile } = placesOf(read.values);
   const usingStepKeys = async <T>(use: (text: string) => T | Promise<T>): Promise<T> =>
     explaining(`the step keys ${stepKeyFile}`, async () =>
       use(await readFile(stepKeyFile, "utf8")),
     );
   switch (extra.length > 0 ? undefined : action) {
+    case "make": {
+      await explaining(`the data folder ${dataDir} cannot be used`, () => makeFolder(dataDir));
+      const make = async (file: string, making: () => Promise<boolean>): Promise<void> => {
+        const made = await explaining(`${file} cannot be made`, making);
+        out.write(`${file} ${made ? "made just now" : "was there already"}\n`);
+      };
+      await make(operatorTokenFile, () => makeOperatorToken(operatorTokenFile));
+      await make(stepKeyFile, () => makeStepKeys(stepKeyFile, now()));
+      return;
+    }
     case "show": {
       const keys = await usingStepKeys(parseStepKeys);
       for (const { kid, signs_from } of keys) out.write(`${kid}  signs from ${signs_from}\n`);
@@ -57,7 +69,7 @@ export async function tokenCommand(argv: readonly string[], deps: TokenCommandDe
       return;
     default:
       throw new UsageError([
-        "say one of: token show, token rotate-step-key, token rotate-operator-token",
+        "say one of: token make, token show, token rotate-step-key, token rotate-operator-token",
       ]);
   }
 }

@@ -81,6 +81,26 @@ describe("wfvar-cp token", () => {
     ]);
   });
 
+  it("makes what a control plane needs ahead of it, once", async () => {
+    const dataDir = join(tempFolder(), "secrets");
+    const files = ["operator-token", "step-key.json"].map((name) => join(dataDir, name));
+    const contents = () => files.map((file) => readFileSync(file, "utf8"));
+    const make = ["token", "make", "--data-dir", dataDir];
+    expect(await wfvarCp(...make)).toEqual({
+      status: 0,
+      stdout: files.map((file) => `${file} made just now\n`).join(""),
+      stderr: "",
+    });
+    expect(files.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600]);
+    const made = contents();
+    expect((await wfvarCp(...make)).stdout).toBe(
+      files.map((file) => `${file} was there already\n`).join(""),
+    );
+    const cp = await serveControlPlane(dataDir);
+    expect(await deliver(cp, "one", await stamp(cp, "one"))).toBe(201);
+    expect(contents()).toEqual(made);
+  });
+
   it("replaces the operator token under a running control plane", async () => {
     const dataDir = tempFolder();
     const cp = await serveControlPlane(dataDir);
@@ -113,7 +133,7 @@ describe("wfvar-cp token", () => {
     expect(await wfvarCp("token", ...words)).toMatchObject({
       status: 2,
       stderr:
-        "wfvar-cp: say one of: token show, token rotate-step-key, token rotate-operator-token\n",
+        "wfvar-cp: say one of: token make, token show, token rotate-step-key, token rotate-operator-token\n",
     });
   });
 });
