@@ -19,7 +19,7 @@ import { MemoryBudget } from "./variables/memory-budget.ts";
 import { VariablesService } from "./variables/variables-service.ts";
 
 /** For requests that are under way when the control plane stops. */
-const closeMs = 5_000;
+export const closeMs = 5_000;
 
 export interface ControlPlaneOptions extends Places {
   /** Undefined: an SQLite file in the data folder. */
