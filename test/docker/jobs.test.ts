@@ -30,6 +30,7 @@ describe("a shutdown sum", () => {
     ["job-native.yaml", "native"],
     ["job-plain.yaml", "plain"],
     ["component/pod.yaml", "native"],
+    ["argo-workflow.yaml", "native"],
   ] as const;
 
   it.each(rows)("in %s is the one that a %s sidecar needs", (file, sidecar) => {
@@ -74,6 +75,21 @@ describe("a shutdown sum", () => {
 function sumOf(terms: string): number {
   return [...terms.matchAll(/(\d+)s/g)].reduce((sum, [, seconds]) => sum + Number(seconds), 0);
 }
+
+it("Tekton's sidecar ends within the 30 s that Kubernetes gives a pod that asks for nothing", () => {
+  const [, graceS, terms = "", total] =
+    /# (\d+)s >= (preStop .*) \(pack and delivery\) = (\d+)s\n/.exec(read("tekton-task.yaml")) ??
+    [];
+  expect([graceS, sumOf(terms)]).toEqual(["30", Number(total)]);
+  expect(sumOf(terms)).toBeLessThanOrEqual(30);
+  const [pod] = podSpecsIn(resourcesIn(join(manifestFolder, "tekton-task.yaml")));
+  const sidecar = pod?.containers.find(({ name }) => name === "wfvar-sidecar");
+  const [, reserve] = /reserve (\d+s)/.exec(terms) ?? [];
+  expect(sidecar && envOf(sidecar)).toMatchObject({
+    WFVAR_POD_GRACE: "30s",
+    WFVAR_DELIVERY_RESERVE: reserve,
+  });
+});
 
 it("a plain sidecar keeps back what the sum says", () => {
   const [pod] = podSpecsIn(resourcesIn(join(manifestFolder, "job-plain.yaml")));

@@ -5,22 +5,34 @@ import { schemaErrors, typeErrors } from "./kubernetes-types.ts";
 import {
   allContainers,
   envOf,
-  manifestFolder,
   parseResources,
   podSpecsIn,
   resourcesIn,
   yamlFiles,
+  type Resource,
 } from "./manifests.ts";
 
-/** Of kustomize and Tekton, which the Kubernetes schemas do not know. */
-const otherKinds = new Set(["Component", "Kustomization", "Task"]);
+/** Of kustomize and Tekton, which have no types here. What a Task has of a pod is looked at as a Pod. */
+const otherKinds = new Set(["Component", "Task", "TaskRun"]);
 const patch = "component/agent-command.yaml";
 const files = yamlFiles().filter((file) => !file.endsWith(patch));
-const resourcesOf = (file: string) => resourcesIn(file).filter(({ kind }) => !otherKinds.has(kind));
+function resourcesOf(file: string): Resource[] {
+  const all = resourcesIn(file);
+  const tasks = podSpecsIn(all.filter(({ kind }) => kind === "Task"));
+  return [
+    ...all.filter(({ kind }) => !otherKinds.has(kind)),
+    ...tasks.map((spec) => ({ apiVersion: "v1", kind: "Pod", metadata: {}, spec })),
+  ];
+}
+
 /** A strategic merge patch is no whole resource. */
 const whole = files.filter((file) => !file.endsWith("component/pod.yaml"));
 const pods = whole.flatMap((file) =>
-  podSpecsIn(resourcesOf(file)).map((pod, index) => ({ name: `${file} ${String(index)}`, pod })),
+  podSpecsIn(resourcesOf(file)).map((pod, index) => ({
+    file,
+    name: `${file} ${String(index)}`,
+    pod,
+  })),
 );
 
 describe("every manifest", () => {
@@ -55,8 +67,13 @@ describe("every manifest", () => {
 });
 
 describe("every pod", () => {
+  it.each(pods)("of $name has no token of the cluster", ({ file, pod }) => {
+    const taskRun = resourcesIn(file).find(({ kind }) => kind === "TaskRun")?.spec;
+    const { podTemplate = pod } = (taskRun ?? {}) as { podTemplate?: typeof pod };
+    expect(podTemplate.automountServiceAccountToken).toBe(false);
+  });
+
   it.each(pods)("of $name keeps the restricted profile", ({ pod }) => {
-    expect(pod.automountServiceAccountToken).toBe(false);
     for (const { securityContext: own = {} } of allContainers(pod)) {
       const context = { ...pod.securityContext, ...own };
       expect(context).toMatchObject({
@@ -90,6 +107,7 @@ describe("every pod", () => {
 });
 
 describe("settings in manifests", () => {
+  const stamped = { run: "demo-1", step: "judge", attempt: "1", deadline: "2030-01-31T12:00:00Z" };
   const containers = pods.flatMap(({ name, pod }) =>
     allContainers(pod)
       .filter(({ image }) => image.includes("/wfvar-sidecar:"))
@@ -98,12 +116,11 @@ describe("settings in manifests", () => {
 
   it.each(containers)("$name are those that the sidecar reads", ({ container }) => {
     const [, ...flags] = container.args ?? [];
-    const env = envOf(container, { WFVAR_INSTANCE: "a-pods-uid" });
+    const env = envOf(container, { WFVAR_INSTANCE: "a-pods-uid" }, stamped);
     expect(parseConfig(flags, env)).toMatchObject({ config: { podGraceMs: expect.any(Number) } });
   });
 
-  it("are found in both jobs", () => {
-    const jobs = containers.filter(({ name }) => name.includes(`${manifestFolder}/job-`));
-    expect(jobs).toHaveLength(4);
+  it("are found in both jobs, in Argo's workflow and in Tekton's task", () => {
+    expect(containers).toHaveLength(8);
   });
 });

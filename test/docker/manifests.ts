@@ -8,7 +8,7 @@ export const manifestFolder = "docker/kubernetes";
 export interface Resource {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly metadata: { readonly name?: string; readonly namespace?: string };
   readonly spec?: unknown;
 }
 
@@ -30,6 +30,7 @@ export interface PodSpec {
   readonly securityContext?: Readonly<Record<string, unknown>>;
   readonly automountServiceAccountToken?: boolean;
   readonly terminationGracePeriodSeconds?: number;
+  readonly volumes?: readonly { readonly name: string }[];
 }
 
 /** Every YAML file below the folder, as a path from the repository's root. */
@@ -60,23 +61,77 @@ export function specOf(file: string, kind: string, name: string): unknown {
   return found.spec;
 }
 
-/** The pods that resources start: of themselves, or of a template. */
+/** The pods that resources start: of themselves, of a template, or as Argo and Tekton make them. */
 export function podSpecsIn(resources: readonly Resource[]): PodSpec[] {
-  return resources.flatMap(({ spec }) => {
-    const { template, containers } = (spec ?? {}) as {
-      template?: { spec: PodSpec };
-      containers?: unknown;
-    };
-    if (template !== undefined) return [template.spec];
-    return containers === undefined ? [] : [spec as PodSpec];
+  return resources.flatMap(({ kind, spec }) => {
+    switch (kind) {
+      case "Pod":
+        return [spec as PodSpec];
+      case "Job":
+      case "Deployment":
+        return [(spec as { template: { spec: PodSpec } }).template.spec];
+      case "Workflow":
+        return argoPods(spec as ArgoSpec);
+      case "Task":
+        return [tektonPod(spec as TektonSpec)];
+      default:
+        return [];
+    }
   });
+}
+
+type ArgoTemplate = Omit<PodSpec, "containers"> & { readonly container: Container };
+type ArgoSpec = Omit<PodSpec, "containers"> & { readonly templates: readonly ArgoTemplate[] };
+
+/** What stands at the workflow is every pod's. */
+function argoPods({ templates, securityContext = {}, ...workflow }: ArgoSpec): PodSpec[] {
+  const { automountServiceAccountToken = true } = workflow;
+  return templates.map(({ container, ...template }) => ({
+    ...template,
+    securityContext,
+    automountServiceAccountToken,
+    containers: [{ ...container, name: "main" }],
+  }));
+}
+
+type TektonStep = Container & { readonly computeResources: Container["resources"] };
+interface TektonSpec {
+  readonly steps: readonly TektonStep[];
+  readonly sidecars: readonly TektonStep[];
+  readonly volumes: PodSpec["volumes"];
+}
+
+/** Steps and sidecars are containers of one pod, whose other fields are the TaskRun's. */
+function tektonPod({ steps, sidecars, volumes }: TektonSpec): PodSpec {
+  const containers = [...steps, ...sidecars].map(({ computeResources, ...step }) => ({
+    ...step,
+    ...(computeResources === undefined ? {} : { resources: computeResources }),
+  }));
+  return { containers, ...(volumes === undefined ? {} : { volumes }) };
 }
 
 export function allContainers({ initContainers = [], containers }: PodSpec): Container[] {
   return [...initContainers, ...containers];
 }
 
-/** Environment that is given as text; what comes from elsewhere is in `others`. */
-export function envOf({ env = [] }: Container, others: Readonly<Record<string, string>> = {}) {
-  return Object.fromEntries(env.map(({ name, value }) => [name, value ?? others[name] ?? ""]));
+/**
+ * A container's environment: as it is given, with parameters of Argo and Tekton filled in. What comes from elsewhere
+ * is in `others`.
+ */
+export function envOf(
+  { env = [] }: Container,
+  others: Readonly<Record<string, string>> = {},
+  parameters: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  return Object.fromEntries(
+    env.map(({ name, value }) => [name, fillIn(value ?? others[name] ?? "", parameters)]),
+  );
+}
+
+/** Puts arguments in the places of `{{workflow.parameters.…}}` and `$(params.…)`. */
+export function fillIn(text: string, parameters: Readonly<Record<string, string>>): string {
+  const place = /\{\{workflow\.parameters\.([\w-]+)\}\}|\$\(params\.([\w-]+)\)/g;
+  return text.replaceAll(place, (all, argo?: string, tekton?: string) => {
+    return parameters[argo ?? tekton ?? ""] ?? all;
+  });
 }
