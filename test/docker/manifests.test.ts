@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { version } from "../../contract/version.ts";
 import { parseConfig } from "../../sidecar/config.ts";
 import { schemaErrors, typeErrors } from "./kubernetes-types.ts";
 import {
@@ -50,6 +51,12 @@ describe("every manifest", () => {
         /eyJ|^kind: Secret|postgres:\/\/[^\s/@]*:[^\s/@]*@/m,
       );
     }
+  });
+
+  it("names our images by the version that this is", () => {
+    const texts = [...yamlFiles(), "docker/compose.yaml"].map((file) => readFileSync(file, "utf8"));
+    const named = texts.join().matchAll(/wfvar-(?:sidecar|cp|agent-\w+):([\w.-]+)/g);
+    expect([...new Set([...named].map(([, tag]) => tag))]).toEqual([version]);
   });
 
   it("is judged by schemas and types that notice a wrong type and a wrong name", async () => {
