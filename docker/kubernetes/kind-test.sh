@@ -2,8 +2,9 @@
 # Tests the images and the manifests on a real cluster: builds, loads, deploys the control plane over PostgreSQL, and
 # runs steps of a native and of a plain sidecar, one whose pod is deleted, and one whose agent never starts.
 #
-# Needs docker, kind 0.24 or later (which enforces NetworkPolicy), kubectl, jq, curl and openssl, and takes a few
-# minutes. It was written where there is no docker engine: shellcheck has read it, and it was never run.
+# Needs docker, kind 0.24 or later (which enforces NetworkPolicy), kubectl, jq, curl, openssl, and what `npm run build`
+# left in dist/; takes a few minutes. It was written where there is no docker engine: shellcheck has read it, and it was
+# never run.
 #
 #   docker/kubernetes/kind-test.sh          KEEP=1 leaves the cluster behind
 set -euo pipefail
@@ -107,6 +108,7 @@ sidecar_sees() {
 }
 
 say "images of $version"
+[ -f dist/sidecar/main.mjs ] || fail "nothing is built: npm ci && npm run build"
 docker build --file docker/Dockerfile --target sidecar --tag "wfvar-sidecar:$version" .
 docker build --file docker/Dockerfile --target controlplane --tag "wfvar-cp:$version" .
 docker build --file docker/Dockerfile --target agent-node --tag "wfvar-agent-node:$version" .
