@@ -3,8 +3,8 @@
 # runs steps of a native and of a plain sidecar, one whose pod is deleted, and one whose agent never starts.
 #
 # Needs docker, kind 0.24 or later (which enforces NetworkPolicy), kubectl, jq, curl, openssl, and what `npm run build`
-# left in dist/; takes a few minutes. It was written where there is no docker engine: shellcheck has read it, and it was
-# never run.
+# left in dist/; takes a few minutes. There was no docker engine where it was written: shellcheck has read it, and it
+# ran through with stand-ins for docker, kind and kubectl. It was never run on a cluster.
 #
 #   docker/kubernetes/kind-test.sh          KEEP=1 leaves the cluster behind
 set -euo pipefail

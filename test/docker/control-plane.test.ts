@@ -2,6 +2,15 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { serveSettings } from "../../controlplane/config.ts";
+import {
+  args,
+  container,
+  deployment,
+  env,
+  file,
+  mounts,
+  type Deployment,
+} from "./control-plane-container.ts";
 import { envOf, specOf, type PodSpec } from "./manifests.ts";
 import { serveAsWritten } from "./serve-as-written.ts";
 
@@ -11,13 +20,6 @@ interface Probe {
 interface Service {
   readonly selector: Readonly<Record<string, string>>;
   readonly ports: readonly { readonly port: number; readonly targetPort: string }[];
-}
-interface Deployment {
-  readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
-  readonly template: {
-    readonly metadata: { readonly labels: Readonly<Record<string, string>> };
-    readonly spec: PodSpec;
-  };
 }
 interface Policy {
   readonly ingress: readonly Rule[];
@@ -29,13 +31,7 @@ interface Rule {
   readonly ports: readonly { readonly port: number }[];
 }
 
-const file = "control-plane.yaml";
-const deployment = specOf(file, "Deployment", "wfvar-control-plane") as Deployment;
 const { labels } = deployment.template.metadata;
-const [container] = deployment.template.spec.containers;
-if (container === undefined) throw new Error(`${file} has no container`);
-const env = envOf(container);
-const mounts = (container.volumeMounts ?? []).map(({ mountPath }) => mountPath);
 const portOf = (name: string) => container.ports?.find((port) => port.name === name)?.containerPort;
 const probes = ["startupProbe", "livenessProbe", "readinessProbe"].map((kind) => {
   const { httpGet } = (container as unknown as Record<string, Probe>)[kind] ?? {};
@@ -51,7 +47,7 @@ describe("the control plane's Deployment", () => {
   it("starts, answers every probe where it is asked, and ends well when it is told to", async () => {
     // Without its database, which a test of its own starts.
     const { DATABASE_URL: _, ...others } = env;
-    const cp = await serveAsWritten({ args: container.args ?? [], env: others, mounts });
+    const cp = await serveAsWritten({ args, env: others, mounts });
     const urls: Record<string, string> = { operator: cp.operatorUrl, step: cp.stepUrl };
     for (const { path, port } of probes) {
       expect((await fetch(`${urls[port] ?? ""}${path}`)).status).toBe(200);

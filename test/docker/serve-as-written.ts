@@ -16,6 +16,8 @@ export interface AsWritten {
   readonly env: Readonly<Record<string, string>>;
   /** The folders that it mounts, which are folders here. */
   readonly mounts: readonly string[];
+  /** Where those folders are: for a second replica, with the secrets of the first. */
+  readonly folder?: string;
 }
 
 export interface ServedAsWritten {
@@ -32,15 +34,15 @@ const main = join(dist, "controlplane", "main.mjs");
 
 /**
  * Starts `wfvar-cp serve` with what a manifest says, but on ports and folders that are free here. Its secrets are
- * made first, as the manifest's own comment says.
+ * made first where they are not there, as the manifest's own comment says.
  */
-export async function serveAsWritten({ args, env, mounts }: AsWritten): Promise<ServedAsWritten> {
+export async function serveAsWritten(written: AsWritten): Promise<ServedAsWritten> {
+  const { args, env, mounts, folder = tempFolder() } = written;
   const [subcommand, ...flags] = args;
   const { values, words, problems } = readSettings(serveSettings, flags, env);
   if (subcommand !== "serve" || words.length > 0 || problems.length > 0) {
     throw new Error(`not a call of serve: ${[...words, ...problems].join("; ")}`);
   }
-  const folder = tempFolder();
   for (const mount of mounts) mkdirSync(join(folder, mount), { recursive: true });
   const at = (text: string): string =>
     mounts.some((mount) => text === mount || text.startsWith(`${mount}/`))
