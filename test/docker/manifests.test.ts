@@ -12,6 +12,7 @@ import {
   yamlFiles,
   type Resource,
 } from "./manifests.ts";
+import { unknownSettings } from "./setting-names.ts";
 
 /** Of kustomize and Tekton, which have no types here. What a Task has of a pod is looked at as a Pod. */
 const otherKinds = new Set(["Component", "Task", "TaskRun"]);
@@ -114,6 +115,10 @@ describe("every pod", () => {
 });
 
 describe("settings in manifests", () => {
+  it.each(yamlFiles())("%s names those that there are", (file) => {
+    expect(unknownSettings(readFileSync(file, "utf8"))).toEqual([]);
+  });
+
   const stamped = { run: "demo-1", step: "judge", attempt: "1", deadline: "2030-01-31T12:00:00Z" };
   const containers = pods.flatMap(({ name, pod }) =>
     allContainers(pod)
