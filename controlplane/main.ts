@@ -14,7 +14,8 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
 
 // Loaded only now: an older Node does not have what this needs.
 const { wfvarCp } = await import("./cli/wfvar-cp.ts");
-process.exitCode = await wfvarCp(process.argv.slice(2), {
+const usageError = 2;
+const exitCode = await wfvarCp(process.argv.slice(2), {
   env: process.env,
   node: process.execPath,
   distDir: findDist(),
@@ -22,6 +23,10 @@ process.exitCode = await wfvarCp(process.argv.slice(2), {
   err: process.stderr,
   signal: controller.signal,
 });
+
+process.exitCode = exitCode;
+// A database that refused may hold its connection open for a minute yet; all that was to say is said.
+if (exitCode === usageError) process.exit();
 
 /** The folder that a build makes: this file is in it, or, run from its source, beside it. */
 function findDist(): string {

@@ -1,3 +1,4 @@
+import { StoreUnavailable } from "../store/store-unavailable.ts";
 import { whyFailed } from "./errno-words.ts";
 
 /** The command line or a file it names is wrong: each problem is one line for a person. Exit code 2. */
@@ -19,6 +20,8 @@ export async function explaining<T>(what: string, use: () => Promise<T>): Promis
     return await use();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
+    // Says itself what it is about.
+    if (error instanceof StoreUnavailable) throw new UsageError([error.message], { cause: error });
     throw new UsageError([`${what}: ${whyFailed(error)}`], { cause: error });
   }
 }

@@ -46,7 +46,8 @@ export class PostgresDatabase implements SqlDatabase {
       await database.transaction((session) => migrate(session));
       return database;
     } catch (error) {
-      await pool.end();
+      // Not waited for: a connection that was refused may stay until the server has had enough.
+      void pool.end();
       throw error;
     }
   }
