@@ -36,11 +36,13 @@ const dataDir = text({
 /** Where a control plane's database and secrets are. */
 export const placeSettings = {
   dataDir,
-  databaseUrl: text({
+  databaseUrl: {
     env: "DATABASE_URL",
     placeholder: "URL",
     help: "postgres://… (an SQLite file in the data folder)",
-  }),
+    parse: (value: string) => (/^postgres(ql)?:\/\//.test(value) ? value : undefined),
+    expected: "a URL that begins with postgres://",
+  } satisfies Setting<string>,
   operatorTokenFile: text({
     env: "WFVAR_OPERATOR_TOKEN_FILE",
     placeholder: "FILE",

@@ -193,6 +193,32 @@ describe("wfvar-cp backup", () => {
   });
 });
 
+describe("a database that cannot be used", () => {
+  it.each<[string, string, RegExp]>([
+    [
+      "is no PostgreSQL",
+      "mysql://h/d",
+      /^wfvar-cp: --database-url must be a URL that begins with postgres:/,
+    ],
+    [
+      "does not answer",
+      "postgres://u:secret@127.0.0.1:1/d",
+      /^wfvar-cp: the database does not answer: .*ECONNREFUSED/,
+    ],
+  ])("ends serve with one line, for it %s", async (_, url, says) => {
+    const { status, stderr } = await wfvarCp(
+      "serve",
+      "--data-dir",
+      tempFolder(),
+      "--database-url",
+      url,
+    );
+    expect([status, stderr]).toEqual([2, expect.stringMatching(says)]);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+    expect(stderr).not.toMatch(/secret/);
+  });
+});
+
 describe("wfvar-cp doctor", () => {
   it("finds nothing wrong before the first start, and makes nothing", () => {
     const dataDir = join(tempFolder(), "new");
