@@ -1,6 +1,6 @@
 import type { ApiCode } from "../contract/codes.ts";
 
-const statusOf = {
+export const statusOf = {
   invalid_request: 400,
   invalid_pack: 422,
   digest_mismatch: 400,

@@ -18,8 +18,8 @@ import type { Store } from "./store/store.ts";
 import { MemoryBudget } from "./variables/memory-budget.ts";
 import { VariablesService } from "./variables/variables-service.ts";
 
-/** For requests that are under way when the control plane stops. */
-const closeMs = 5_000;
+/** For requests that are under way when the control plane stops: most of the 30 s that Kubernetes gives a pod. */
+const closeMs = 20_000;
 
 export interface ControlPlaneOptions {
   readonly dataDir: string;
@@ -75,7 +75,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     tokenGraceMs,
   });
   const stepApi = createStepApi({ service, tokens, metrics, log });
-  const operatorApi = createOperatorApi({ service, store, operator, metrics, log });
+  const operatorApi = createOperatorApi({ service, store, operator, metrics, log, stepApi });
   const closing = new AbortController();
   let housekeeping: Promise<void> | undefined;
   return {

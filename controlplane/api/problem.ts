@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
-import type { ApiCode } from "../../contract/codes.ts";
+import type { Problem } from "../../contract/wire.ts";
 import { ApiError } from "../api-error.ts";
+import { securityHeaders } from "./security-headers.ts";
 
 /** Every error of a listener as a problem document (RFC 9457) with a code from the closed list. */
 export function answerProblems(server: FastifyInstance, log: Logger): void {
@@ -25,25 +26,22 @@ export function answerProblems(server: FastifyInstance, log: Logger): void {
 
 /** For what the framework refuses before there is a route: a URL that is too long or does not decode. */
 export function answerFrameworkError(error: unknown, _: FastifyRequest, reply: FastifyReply): void {
-  void sendProblem(reply, toApiError(error));
-}
-
-const codes = new WeakMap<FastifyReply, ApiCode>();
-
-/** Of an answer that is a problem document. */
-export function problemCodeOf(reply: FastifyReply): ApiCode | undefined {
-  return codes.get(reply);
+  void sendProblem(reply.headers(securityHeaders), toApiError(error));
 }
 
 async function sendProblem(reply: FastifyReply, refusal: ApiError): Promise<void> {
-  const { status, code, message, fields } = refusal;
-  codes.set(reply, code);
+  const { status } = refusal;
   if (status === 503) reply.header("retry-after", "1");
   await reply
     .status(status)
     .type("application/problem+json")
     .serializer((payload: unknown) => JSON.stringify(payload))
-    .send({ type: "about:blank", title: titles[code], status, code, detail: message, ...fields });
+    .send(toProblem(refusal));
+}
+
+/** The problem document of a refusal. */
+export function toProblem({ status, code, message, fields }: ApiError): Problem {
+  return { type: "about:blank", title: titles[code], status, code, detail: message, ...fields };
 }
 
 const titles = {
@@ -64,7 +62,8 @@ const titles = {
   internal_error: "Internal error",
 } as const satisfies Record<ApiError["code"], string>;
 
-function toApiError(error: unknown): ApiError {
+/** What an error is to the caller. */
+export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (hasZodFastifySchemaValidationErrors(error)) {
     const problems = error.validation.map(({ instancePath, message = "not valid" }) => {
