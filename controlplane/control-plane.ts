@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Limits } from "../contract/limits.ts";
+import { Connections } from "./api/connections.ts";
 import { createOperatorApi } from "./api/operator-api.ts";
 import { createStepApi } from "./api/step-api.ts";
 import { keepHouse } from "./housekeeping.ts";
@@ -20,6 +21,8 @@ import { VariablesService } from "./variables/variables-service.ts";
 
 /** For requests that are under way when the control plane stops: most of the 30 s that Kubernetes gives a pod. */
 const closeMs = 20_000;
+/** How soon after its last answer a connection is ended then. */
+const tidyMs = 20;
 
 export interface ControlPlaneOptions {
   readonly dataDir: string;
@@ -76,6 +79,7 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
   });
   const stepApi = createStepApi({ service, tokens, metrics, log });
   const operatorApi = createOperatorApi({ service, store, operator, metrics, log, stepApi });
+  const connections = [stepApi, operatorApi].map(({ server }) => new Connections(server));
   const closing = new AbortController();
   let housekeeping: Promise<void> | undefined;
   return {
@@ -92,10 +96,11 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     async [Symbol.asyncDispose]() {
       closing.abort();
       // What is under way has a moment to end; a connection that says nothing would never.
-      const servers = [stepApi.server, operatorApi.server];
-      const cut = setTimeout(() => servers.forEach((each) => each.closeAllConnections()), closeMs);
+      const cut = setTimeout(() => connections.forEach((each) => each.closeAll()), closeMs);
+      const tidy = setInterval(() => connections.forEach((each) => each.closeUnused()), tidyMs);
       await Promise.all([stepApi.close(), operatorApi.close(), housekeeping]);
       clearTimeout(cut);
+      clearInterval(tidy);
       await store.close();
     },
   };

@@ -57,7 +57,11 @@ export function addEventCalls(
     async ({ params: { run }, headers }, reply) => {
       await service.getRun(run);
       const after = headers["last-event-id"];
-      const events = streamEvents(store, run, { after, heartbeatMs, signal: closing });
+      // A generator hears of its reader's end only at the next event, and that may be far off.
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      const signal = AbortSignal.any([closing, gone.signal]);
+      const events = streamEvents(store, run, { after, heartbeatMs, signal });
       metrics.eventStreams.inc();
       const stream = Readable.from(events, { objectMode: false });
       stream.once("close", () => metrics.eventStreams.dec());

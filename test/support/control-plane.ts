@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import { defaultLimits, type Limits } from "../../contract/limits.ts";
 import type { StampedStep } from "../../contract/wire.ts";
 import { openControlPlane } from "../../controlplane/control-plane.ts";
+import type { Store } from "../../controlplane/store/store.ts";
 import { tempFolder } from "./temp-folder.ts";
 
 /** A control plane in this process, on real sockets over a real database. */
@@ -11,6 +12,8 @@ export interface TestControlPlane {
   readonly stepUrl: string;
   readonly operatorUrl: string;
   readonly operatorToken: string;
+  /** The store underneath. */
+  readonly store: Store;
   /** An operator call; gives status and JSON. */
   readonly operate: (
     method: string,
@@ -56,6 +59,7 @@ export async function startControlPlane(limits: Partial<Limits> = {}): Promise<T
     stepUrl,
     operatorUrl,
     operatorToken,
+    store: cp.store,
     breakStore: async () => {
       broken = true;
       await cp.store.close();

@@ -10,15 +10,20 @@ import { freePort } from "./free-port.ts";
 /** `wfvar-cp serve` as a process of its own, over a data folder that outlives it. */
 export interface ServedControlPlane {
   readonly stepUrl: string;
+  readonly operatorUrl: string;
+  readonly operatorToken: string;
   /** An operator call with its token; JSON in, the response out. */
   readonly call: (method: string, path: string, body?: unknown) => Promise<Response>;
   /** SIGKILL, as a crash would. */
   readonly kill: () => Promise<void>;
+  /** SIGTERM; the exit code comes when what was under way is over. */
+  readonly stop: () => Promise<number | null>;
 }
 
 export async function serveControlPlane(
   dataDir: string,
   stepPort = 0,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ServedControlPlane> {
   const port = stepPort === 0 ? await freePort() : stepPort;
   const child = spawn(
@@ -29,7 +34,8 @@ export async function serveControlPlane(
         ...process.env,
         WFVAR_STEP_LISTEN: `127.0.0.1:${String(port)}`,
         WFVAR_OPERATOR_LISTEN: "127.0.0.1:0",
-        WFVAR_LOG_LEVEL: "warn",
+        WFVAR_LOG_LEVEL: "error",
+        ...env,
       },
       stdio: ["ignore", "pipe", "inherit"],
     },
@@ -39,6 +45,8 @@ export async function serveControlPlane(
   const token = readFileSync(join(dataDir, "operator-token"), "utf8").trim();
   return {
     stepUrl: `http://127.0.0.1:${String(port)}`,
+    operatorUrl,
+    operatorToken: token,
     call: (method, path, body) =>
       fetch(`${operatorUrl}${path}`, {
         method,
@@ -52,6 +60,12 @@ export async function serveControlPlane(
       const exit = once(child, "exit");
       child.kill("SIGKILL");
       await exit;
+    },
+    stop: async () => {
+      const exit = once(child, "exit");
+      child.kill("SIGTERM");
+      const [code] = (await exit) as [number | null];
+      return code;
     },
   };
 }
