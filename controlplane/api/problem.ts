@@ -9,12 +9,17 @@ import { securityHeaders } from "./security-headers.ts";
 export function answerProblems(server: FastifyInstance, log: Logger): void {
   server.setErrorHandler((error, request, reply) => {
     const refusal = toApiError(error);
-    if (refusal.status >= 500) {
-      log.error({
-        event: "request_failed",
-        method: request.method,
-        route: request.routeOptions.url,
-        err: error,
+    const call = { method: request.method, route: request.routeOptions.url };
+    if (refusal !== error && refusal.status >= 500) {
+      log.error({ event: "request_failed", ...call, err: error });
+    } else {
+      // Refusals are the caller's affair, but for those that ask it to come again.
+      const { code, message: detail } = refusal;
+      log[refusal.status === 503 ? "warn" : "debug"]({
+        event: "request_refused",
+        ...call,
+        code,
+        detail,
       });
     }
     return sendProblem(reply, refusal);

@@ -1,6 +1,6 @@
-import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "../support/control-plane.ts";
+import { openPut } from "../support/open-put.ts";
 import { makePack, putPack } from "../support/packs.ts";
 
 /** The samples of a scrape, by name with labels. */
@@ -61,16 +61,10 @@ describe("metrics", () => {
   });
 
   it("count a pack whose sender went away as aborted, not as a fault", async () => {
-    const { cp, run, token } = await startWithStep();
-    const socket = connect(Number(new URL(cp.stepUrl).port), "127.0.0.1");
-    socket.write(
-      `PUT /v1/runs/${run}/steps/judge/pack?attempt=1 HTTP/1.1\r\nHost: cp\r\n` +
-        `Authorization: Bearer ${token}\r\nWfvar-Instance: pod-1\r\n` +
-        `Content-Type: application/x-tar\r\nContent-Length: 10240\r\n` +
-        `Content-Digest: sha-256=:${Buffer.alloc(32).toString("base64")}:\r\n\r\nx`,
-    );
+    const { cp, run, token, body } = await startWithStep();
+    const { socket } = openPut(cp.stepUrl, { run, step: "judge", token, body });
     const held = async () => (await scrape(cp)).get("wfvar_body_memory_bytes");
-    await expect.poll(held).toBe(10_240);
+    await expect.poll(held).toBe(body.length);
     socket.destroy();
     await expect.poll(held).toBe(0);
     const counted = async () =>
