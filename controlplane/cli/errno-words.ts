@@ -1,5 +1,7 @@
 const words: ReadonlyMap<string, string> = new Map([
   ["EACCES", "no permission"],
+  ["ECONNREFUSED", "nothing listens there"],
+  ["ENOTFOUND", "no such host"],
   ["EADDRINUSE", "already in use"],
   ["EADDRNOTAVAIL", "not an address of this machine"],
   ["EISDIR", "it is a folder"],
@@ -9,9 +11,10 @@ const words: ReadonlyMap<string, string> = new Map([
   ["EROFS", "the file system is read-only"],
 ]);
 
-/** Why something failed, in words where there are some, else the errno or the message. */
+/** Why something failed, in words where there are some, else the errno or the message; a database's codes say nothing. */
 export function whyFailed(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  return code === undefined ? error.message : (words.get(code) ?? code);
+  if (code === undefined || !/^E[A-Z]/.test(code)) return error.message;
+  return words.get(code) ?? code;
 }
