@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { startControlPlane, type TestControlPlane } from "../support/control-plane.ts";
 import { openPut } from "../support/open-put.ts";
@@ -80,6 +81,25 @@ describe("metrics", () => {
     expect((await scrape(cp)).get("wfvar_open_steps")).toBe(2);
     await putPack(cp.stepUrl, run, "judge", body, { token });
     expect((await scrape(cp)).get("wfvar_open_steps")).toBe(1);
+  });
+
+  it("are those of the API page, and alerts know no others", async () => {
+    const { operatorUrl } = await startControlPlane();
+    const text = await (await fetch(`${operatorUrl}/metrics`)).text();
+    const typed = [...text.matchAll(/^# TYPE (wfvar_\w+) (\w+)$/gm)].map(
+      ([, name, type]) => `${name} ${type}`,
+    );
+    const page = readFileSync("spec/control-plane-api.md", "utf8");
+    const listed = [...page.matchAll(/^\| `(wfvar_\w+)` +\| (\w+) +\|/gm)].map(
+      ([, name, type]) => `${name} ${type}`,
+    );
+    expect(listed.toSorted()).toEqual(typed.toSorted());
+    const guide = readFileSync("docs/production.md", "utf8");
+    const used = new Set(
+      [...guide.matchAll(/wfvar_[a-z_]+(?=[{[)])/g)].map(([name]) => name.replace(/_bucket$/, "")),
+    );
+    expect(used.size).toBeGreaterThan(3);
+    for (const name of used) expect(text).toContain(`# TYPE ${name} `);
   });
 
   it("are answered while the store is broken: what is in it is not a number then", async () => {

@@ -42,7 +42,8 @@ export async function serveControlPlane(
   );
   onTestFinished(() => void child.kill("SIGKILL"));
   const operatorUrl = await urlAfter(child, "operator calls");
-  const token = readFileSync(join(dataDir, "operator-token"), "utf8").trim();
+  const tokenFile = env["WFVAR_OPERATOR_TOKEN_FILE"] ?? join(dataDir, "operator-token");
+  const token = readFileSync(tokenFile, "utf8").trim();
   return {
     stepUrl: `http://127.0.0.1:${String(port)}`,
     operatorUrl,
