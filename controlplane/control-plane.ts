@@ -96,7 +96,10 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     async [Symbol.asyncDispose]() {
       closing.abort();
       // What is under way has a moment to end; a connection that says nothing would never.
-      const cut = setTimeout(() => connections.forEach((each) => each.closeAll()), closeMs);
+      const cut = setTimeout(() => {
+        const numbers = connections.map((each) => each.closeAll());
+        log.warn({ event: "connections_cut", connections: numbers.reduce((a, b) => a + b) });
+      }, closeMs);
       const tidy = setInterval(() => connections.forEach((each) => each.closeUnused()), tidyMs);
       await Promise.all([stepApi.close(), operatorApi.close(), housekeeping]);
       clearTimeout(cut);

@@ -8,6 +8,7 @@ import type { Socket } from "node:net";
 export class Connections {
   /** Requests under way on each. */
   readonly #requests = new Map<Socket, number>();
+  #unused: ReadonlySet<Socket> = new Set();
 
   constructor(server: Server) {
     server.on("connection", (socket) => {
@@ -20,12 +21,21 @@ export class Connections {
     });
   }
 
+  /**
+   * Closes those that were unused at the last call too. To be called again and again: what has come in the meantime
+   * has been read by then, and a connection that is closed with something unread takes its last answer along.
+   */
   closeUnused(): void {
-    for (const [socket, requests] of this.#requests) if (requests === 0) socket.destroy();
+    const unused = [...this.#requests].filter(([, requests]) => requests === 0);
+    for (const [socket] of unused) if (this.#unused.has(socket)) socket.destroy();
+    this.#unused = new Set(unused.map(([socket]) => socket));
   }
 
-  closeAll(): void {
-    for (const socket of this.#requests.keys()) socket.destroy();
+  /** Gives how many there were. */
+  closeAll(): number {
+    const sockets = [...this.#requests.keys()];
+    for (const socket of sockets) socket.destroy();
+    return sockets.length;
   }
 
   #add(socket: Socket, change: number): void {

@@ -9,6 +9,7 @@ import type { VariablesService } from "../variables/variables-service.ts";
 import { describedSchemas } from "./described-schemas.ts";
 import { operatorCall } from "./openapi.ts";
 import { streamEvents } from "./event-stream.ts";
+import { maxSeq } from "./page.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 const heartbeatMs = 15_000;
@@ -42,7 +43,7 @@ export function addEventCalls(
         description: "Those that there are, then those to come, until either side ends it.",
         params: z.object({ run: runId }),
         headers: z.object({
-          "last-event-id": wholeNumber(0, Number.MAX_SAFE_INTEGER)
+          "last-event-id": wholeNumber(0, maxSeq)
             .default(0)
             .register(describedSchemas, { description: "Only events after this one" }),
         }),

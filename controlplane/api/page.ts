@@ -1,6 +1,9 @@
 import { ApiError } from "../api-error.ts";
 import { wholeNumber } from "./whole-number.ts";
 
+/** Of a place in a run, as a database's INTEGER holds it. */
+export const maxSeq = 2 ** 31 - 1;
+
 /** How many a page has, in the query of a list. */
 export const pageLimit = wholeNumber(1, 1000).default(100);
 

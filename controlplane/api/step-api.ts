@@ -175,6 +175,7 @@ function addCalls(server: FastifyInstance, { service, tokens, metrics, log }: St
 /** What a call made of is counted by the call; here what it was refused for, and how long it took. */
 function countRefusals(server: FastifyInstance, metrics: Metrics): void {
   server.addHook("onError", async ({ raw, routeOptions }, _, error) => {
+    if (routeOptions.url === undefined) return;
     const result = raw.destroyed && !raw.complete ? "aborted" : "refused";
     const refused = { result, code: toApiError(error).code };
     if (isPack(routeOptions.url)) metrics.packs.inc(refused);
@@ -188,8 +189,8 @@ function countRefusals(server: FastifyInstance, metrics: Metrics): void {
   });
 }
 
-function isPack(route: string | undefined): boolean {
-  return route?.endsWith("/pack") === true;
+function isPack(route: string): boolean {
+  return route.endsWith("/pack");
 }
 
 function bodyEnded(): ApiError {

@@ -5,13 +5,13 @@ import { runId, stampedStep, stampStep, stepView } from "../../contract/wire.ts"
 import type { StepRecord } from "../store/store.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
 import { operatorCall } from "./openapi.ts";
-import { pageLimit, toPage, unknownCursor } from "./page.ts";
+import { maxSeq, pageLimit, toPage, unknownCursor } from "./page.ts";
 import { viewStep } from "./views.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 const params = z.object({ run: runId });
 /** A place in a run's order of stamping. */
-const cursor = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+const cursor = wholeNumber(1, maxSeq);
 
 /** Stamping and listing the steps of a run (API page, Operator calls). */
 export function addStepCalls(server: FastifyInstance, service: VariablesService): void {

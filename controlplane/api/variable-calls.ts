@@ -10,6 +10,11 @@ import { operatorCall } from "./openapi.ts";
 import { pageLimit, toPage } from "./page.ts";
 import { viewValue } from "./views.ts";
 
+const keyPrefix = z
+  .string()
+  .max(1024)
+  .regex(/^[A-Za-z0-9._-]*$/, "keys have letters, digits, `-`, `_` and dots")
+  .register(describedSchemas, { description: "In any case" });
 /** What is wrong with one is said by whoever looks it up. */
 const fullKey = z.string().max(1024).register(describedSchemas, { description: "In any case" });
 const tags = z.string().register(describedSchemas, { description: "Tags of earlier answers" });
@@ -35,7 +40,7 @@ export function addVariableCalls(server: FastifyInstance, service: VariablesServ
           limit: pageLimit,
           // A place in the order of keys: a variable that is gone from there is a place still.
           cursor: key.optional(),
-          prefix: z.string().max(1024).default(""),
+          prefix: keyPrefix.default(""),
         }),
         response: {
           200: z.object({ variables: z.array(variableView), next: z.string().nullable() }),

@@ -63,6 +63,8 @@ describe("several replicas over the database of docs/production.md", () => {
       [6, "step_ended", "lost", "failed"],
     ]);
     expect((await undelivered(one)) + (await undelivered(two))).toBe(1);
+    // The largest that PostgreSQL counts with.
+    expect((await two.call("GET", "/v1/runs/shared/steps?cursor=2147483647")).status).toBe(400);
     expect(await Promise.all([one.stop(), two.stop()])).toEqual([0, 0]);
   });
 });

@@ -77,6 +77,7 @@ describe("a run's events", () => {
     await client.take(1);
     const [ended, code] = await Promise.all([client.ended(), cp.stop()]);
     expect([ended, code]).toEqual([true, 0]);
+    expect(cp.log()).not.toContain("connections_cut");
   });
 
   it("are no longer asked for once the client is gone", async () => {
@@ -85,7 +86,18 @@ describe("a run's events", () => {
     const clients = [await follow(cp, run), await follow(cp, run)];
     await expect.poll(() => openStreams(cp)).toBe("2");
     for (const client of clients) client.leave();
-    await expect.poll(() => openStreams(cp)).toBe("0");
+    // Before the heartbeat of 15 s, at which it would be noticed anyway.
+    await expect.poll(() => openStreams(cp), { timeout: 10_000 }).toBe("0");
+  });
+
+  it("are broken off where the store is, and nothing else with them", async () => {
+    const cp = await startControlPlane();
+    const client = await follow(cp, await cp.createRun());
+    await client.take(1);
+    await cp.breakStore();
+    expect(await client.ended()).toBe(false);
+    expect((await fetch(`${cp.operatorUrl}/healthz`)).status).toBe(200);
+    expect(await openStreams(cp)).toBe("0");
   });
 
   it("say that the connection is alive where nothing happens, and end with their run", async () => {
@@ -101,7 +113,7 @@ describe("a run's events", () => {
 
   it.each([
     { name: "a run that is none", run: "nobody", headers: {}, status: 404, code: "not_found" },
-    ...["x", "-1", "1.5", "1e1", " ", "99999999999999999999"].map((id) => ({
+    ...["x", "-1", "1.5", "1e1", " ", "2147483648"].map((id) => ({
       name: `Last-Event-ID ${JSON.stringify(id)}`,
       run: "mine",
       headers: { "last-event-id": id },

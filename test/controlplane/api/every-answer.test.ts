@@ -19,6 +19,7 @@ describe("every answer has the headers that keep it to its caller", () => {
     { path: "/openapi.json", status: 200 },
     { path: "/v1/runs", status: 200 },
     { path: "/v1/runs/mine/variables/workflow.template", status: 200 },
+    { path: "/v1/runs/mine/events", status: 200 },
     { path: "/v1/runs/nobody", status: 404 },
     { path: "/nothing", status: 404 },
     { path: "/v1/runs", method: "DELETE", status: 404 },

@@ -119,11 +119,27 @@ describe.each(Object.entries(lists))("a list of %s", (_, list) => {
   });
 });
 
+describe("a prefix", () => {
+  it.each(["%00", "%C3%A9", "a%20", "x".repeat(1025)])(
+    "that no key can start with is refused: %s",
+    async (prefix) => {
+      const cp = await startWith(lists["variables"] as List, []);
+      const { status, json } = await cp.operate(
+        "GET",
+        `/v1/runs/${run}/variables?prefix=${prefix}`,
+      );
+      expect([status, json["code"]]).toEqual([400, "invalid_request"]);
+    },
+  );
+});
+
 describe("a cursor", () => {
   it.each([
     ["runs", "nobody"],
     ["steps", "999"],
     ["steps", "0"],
+    // Larger than what a database counts with.
+    ["steps", "2147483648"],
     // The event of the run's creation.
     ["steps", "1"],
   ])("of %s that no page gave is refused: %s", async (name, cursor) => {
