@@ -18,12 +18,15 @@ declare module "fastify" {
     readonly servers?: typeof stepListener;
   }
   interface FastifyContextConfig {
-    /** What the call refuses with, beside what any may: `internal_error`, `unavailable`. */
+    /** What the call refuses with, beside what any may. */
     readonly problems?: readonly ApiCode[];
     /** Headers of the answer 200, and what they hold. */
     readonly answerHeaders?: Readonly<Record<string, string>>;
   }
 }
+
+/** Of every call: a fault, or the control plane stops. */
+export const anyProblems = ["internal_error", "unavailable"] as const satisfies readonly ApiCode[];
 
 const stepListener = [listenerAt(8411, "The step listener")];
 
@@ -88,7 +91,7 @@ const convert = createJsonSchemaTransform(conversion);
 /** Adds what nothing validates with: words for the answers, their headers, and problems. */
 const describeCall: SwaggerTransform = (call) => {
   const { problems = [], answerHeaders } = call.route.config ?? {};
-  const response: Record<string, unknown> = problemsOf([...problems, "internal_error"]);
+  const response: Record<string, unknown> = problemsOf([...problems, ...anyProblems]);
   for (const [status, answer] of Object.entries(call.schema?.response ?? {})) {
     response[status] = answer instanceof z.ZodObject ? answerOf(status, answer) : answer;
   }

@@ -36,7 +36,6 @@ export function addProcessCalls(
   api.get(
     "/readyz",
     {
-      config: { problems: ["unavailable"] },
       schema: {
         ...openCall,
         operationId: "getReadiness",

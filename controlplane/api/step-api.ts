@@ -41,7 +41,6 @@ const callProblems = [
   "not_found",
   "stale_instance",
   "stale_attempt",
-  "unavailable",
 ] as const satisfies readonly ApiCode[];
 
 export interface StepApiDeps {

@@ -1,4 +1,4 @@
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { StampedStep } from "../../contract/wire.ts";
 import { openPut } from "../support/open-put.ts";
@@ -9,12 +9,16 @@ import { tempFolder } from "../support/temp-folder.ts";
 const mebibyte = 1024 ** 2;
 const run = "filled";
 
-async function startWith(memory: string, inputBytes: number, steps: readonly string[]) {
+async function startWith(
+  memory: string,
+  inputs: Readonly<Record<string, string>>,
+  steps: readonly string[],
+) {
   const cp = await serveControlPlane(tempFolder(), 0, { WFVAR_PACK_MEMORY: memory });
   const created = await cp.call("POST", "/v1/runs", {
     run,
     template: "t",
-    inputs: { large: "x".repeat(inputBytes) },
+    inputs,
     limits: { max_value_bytes: 64 * mebibyte },
   });
   expect(created.status).toBe(201);
@@ -24,6 +28,16 @@ async function startWith(memory: string, inputBytes: number, steps: readonly str
     tokens.push(((await stamped.json()) as StampedStep).token);
   }
   return { cp, tokens };
+}
+
+/** Asks for a prefill and does not read it. */
+function stalledPrefill({ stepUrl }: ServedControlPlane, step: string, token: string): Socket {
+  const reader = connect(Number(new URL(stepUrl).port), "127.0.0.1").pause();
+  reader.write(
+    `GET /v1/runs/${run}/steps/${step}/variables?attempt=1 HTTP/1.1\r\nHost: cp\r\n` +
+      `Authorization: Bearer ${token}\r\nWfvar-Instance: pod-1\r\n\r\n`,
+  );
+  return reader;
 }
 
 async function held({ operatorUrl }: ServedControlPlane): Promise<number> {
@@ -44,7 +58,7 @@ async function send(cp: ServedControlPlane, step: string, token: string, body: B
 
 describe("the memory for bodies", () => {
   it("has room again once a pack that filled it is over, or given up", async () => {
-    const { cp, tokens } = await startWith("1MiB", 0, ["a", "b"]);
+    const { cp, tokens } = await startWith("1MiB", {}, ["a", "b"]);
     const [a = "", b = ""] = tokens;
     const first = openPut(cp.stepUrl, {
       run,
@@ -63,20 +77,28 @@ describe("the memory for bodies", () => {
   });
 
   it("lets one body alone be larger than all of it", async () => {
-    const { cp, tokens } = await startWith("1KiB", 0, ["a"]);
+    const { cp, tokens } = await startWith("1KiB", {}, ["a"]);
     const { pack } = await send(cp, "a", tokens[0] ?? "", await packOf("a", mebibyte));
     expect(pack.status).toBe(201);
   });
 
+  it("counts what a prefill of many small values is made of", async () => {
+    const names = Array.from({ length: 20_000 }, (_, i) => [`i${String(i)}`, "1"]);
+    const { cp, tokens } = await startWith("48MiB", Object.fromEntries(names), ["a"]);
+    const reader = stalledPrefill(cp, "a", tokens[0] ?? "");
+    await expect.poll(() => held(cp)).toBeGreaterThan(20_000 * 512);
+    reader.destroy();
+    await expect.poll(() => held(cp)).toBe(0);
+  });
+
   it("is held by a prefill until it is sent, or its pod goes away", async () => {
     // More than a connection's own buffers take up.
-    const { cp, tokens } = await startWith("48MiB", 30 * mebibyte, ["a", "b"]);
+    const { cp, tokens } = await startWith("48MiB", { large: "x".repeat(30 * mebibyte) }, [
+      "a",
+      "b",
+    ]);
     const [a = "", b = ""] = tokens;
-    const url = `/v1/runs/${run}/steps/a/variables?attempt=1`;
-    const reader = connect(Number(new URL(cp.stepUrl).port), "127.0.0.1").pause();
-    reader.write(
-      `GET ${url} HTTP/1.1\r\nHost: cp\r\nAuthorization: Bearer ${a}\r\nWfvar-Instance: pod-1\r\n\r\n`,
-    );
+    const reader = stalledPrefill(cp, "a", a);
     await expect.poll(() => held(cp)).toBeGreaterThan(30 * mebibyte);
     const body = await packOf("b", 1);
     const { prefill } = await send(cp, "b", b, body);

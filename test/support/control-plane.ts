@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { pino } from "pino";
-import { onTestFinished } from "vitest";
+import type { FastifyInstance } from "fastify";
+import { expect, onTestFinished } from "vitest";
 import { defaultLimits, type Limits } from "../../contract/limits.ts";
 import type { StampedStep } from "../../contract/wire.ts";
+import { anyProblems } from "../../controlplane/api/openapi.ts";
+import { toApiError } from "../../controlplane/api/problem.ts";
 import { openControlPlane } from "../../controlplane/control-plane.ts";
 import type { Store } from "../../controlplane/store/store.ts";
 import { tempFolder } from "./temp-folder.ts";
@@ -35,10 +38,12 @@ export async function startControlPlane(limits: Partial<Limits> = {}): Promise<T
     packMemoryBytes: 256 * 1024 ** 2,
     log: pino({ level: "silent" }),
   });
+  const undescribed = watchProblems([cp.stepApi, cp.operatorApi]);
   let broken = false;
   onTestFinished(async () => {
     if (broken) await Promise.all([cp.stepApi.close(), cp.operatorApi.close()]);
     else await cp[Symbol.asyncDispose]();
+    expect(undescribed).toEqual([]);
   });
   const stepUrl = await cp.stepApi.listen({ host: "127.0.0.1", port: 0 });
   const operatorUrl = await cp.operatorApi.listen({ host: "127.0.0.1", port: 0 });
@@ -75,4 +80,18 @@ export async function startControlPlane(limits: Partial<Limits> = {}): Promise<T
       return json as unknown as StampedStep;
     },
   };
+}
+
+/** Collects what the calls refuse with and the OpenAPI document does not know of. */
+function watchProblems(servers: readonly FastifyInstance[]): string[] {
+  const undescribed: string[] = [];
+  for (const server of servers) {
+    server.addHook("onError", async ({ method, routeOptions }, _, error) => {
+      const { url, config } = routeOptions;
+      const described: readonly string[] = [...anyProblems, ...(config.problems ?? [])];
+      const { code } = toApiError(error);
+      if (!described.includes(code)) undescribed.push(`${method} ${url ?? ""}: ${code}`);
+    });
+  }
+  return undescribed;
 }
