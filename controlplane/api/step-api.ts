@@ -14,7 +14,7 @@ import type { VariablesService } from "../variables/variables-service.ts";
 import { binary } from "./binary.ts";
 import { describedSchemas } from "./described-schemas.ts";
 import { drain } from "./drain.ts";
-import { identifyPod } from "./identify-pod.ts";
+import { identifyPod, requireStepToken } from "./identify-pod.ts";
 import { createListener } from "./listener.ts";
 import { stepCall } from "./openapi.ts";
 import { toApiError } from "./problem.ts";
@@ -22,10 +22,7 @@ import { wholeNumber } from "./whole-number.ts";
 
 const params = z.object({ run: runId, step: stepPath });
 const querystring = z.object({ attempt: wholeNumber(1, maxAttempt) });
-/** The token stays in there, for `identifyPod`. */
-const prefillHeaders = z.looseObject({
-  "wfvar-instance": instance,
-});
+const prefillHeaders = z.object({ "wfvar-instance": instance });
 const packHeaders = prefillHeaders.extend({
   "content-digest": z
     .string()
@@ -60,11 +57,19 @@ export function createStepApi({ service, tokens, metrics, log }: StepApiDeps): F
   server.addContentTypeParser("application/x-tar", (_, payload, done) => done(null, payload));
   countRefusals(server, metrics);
   // A plugin of its own: what describes the calls is there before they are.
-  void server.register(async (calls) => addCalls(calls, { service, tokens, metrics, log }));
+  void server.register(async (calls) => {
+    requireStepToken(calls, tokens);
+    addCalls(calls, service, metrics, log);
+  });
   return server;
 }
 
-function addCalls(server: FastifyInstance, { service, tokens, metrics, log }: StepApiDeps): void {
+function addCalls(
+  server: FastifyInstance,
+  service: VariablesService,
+  metrics: Metrics,
+  log: Logger,
+): void {
   const api = server.withTypeProvider<ZodTypeProvider>();
 
   api.get(
@@ -91,7 +96,7 @@ function addCalls(server: FastifyInstance, { service, tokens, metrics, log }: St
       },
     },
     async (request, reply) => {
-      const identity = await identifyPod(request, tokens);
+      const identity = identifyPod(request);
       const { chunks, size, sha256, release } = await service.prefill(identity);
       // The pod may have gone while its prefill was made.
       if (reply.raw.destroyed) release();
@@ -137,8 +142,8 @@ function addCalls(server: FastifyInstance, { service, tokens, metrics, log }: St
       },
     },
     async (request, reply) => {
-      const identity = await identifyPod(request, tokens);
-      const length = request.headers["content-length"];
+      const identity = identifyPod(request);
+      const length = request.raw.headers["content-length"];
       if (length === undefined) {
         throw new ApiError("length_required", "Content-Length is required");
       }

@@ -5,6 +5,11 @@ import { makePack, putPack } from "../support/packs.ts";
 import { serveControlPlane } from "../support/served-control-plane.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
+interface Page {
+  readonly variables: readonly { readonly key: string; readonly size: number }[];
+  readonly next: string | null;
+}
+
 const rounds = 6;
 const clients = 8;
 
@@ -50,10 +55,13 @@ it(
     const runs = new Set(attempted.map(({ run }) => run));
     const stored = new Map<string, number>();
     for (const run of runs) {
-      const { variables } = (await (await cp.call("GET", `/v1/runs/${run}/variables`)).json()) as {
-        variables: { key: string; size: number }[];
-      };
-      for (const { key, size } of variables) stored.set(key, size);
+      for (let next: string | null = ""; next !== null;) {
+        const cursor: string = next === "" ? "" : `&cursor=${next}`;
+        const page = await cp.call("GET", `/v1/runs/${run}/variables?limit=1000${cursor}`);
+        const list = (await page.json()) as Page;
+        for (const { key, size } of list.variables) stored.set(key, size);
+        next = list.next;
+      }
     }
     for (const [step, { size }] of acknowledged) {
       expect([stored.get(`${step}.a`), stored.get(`${step}.b`)]).toEqual([

@@ -130,10 +130,9 @@ async function startNginx(cp: ServedControlPlane) {
   const [key, ca] = [join(folder, "etc/tls.key"), join(folder, "etc/tls.crt")];
   execFileSync(
     "openssl",
-    [
-      ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"],
-      ...["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", ca],
-    ],
+    `req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout ${key} -out ${ca}`.split(
+      " ",
+    ),
     { stdio: "ignore" },
   );
   const [stepPort, operatorPort] = [await freePort(), await freePort()];

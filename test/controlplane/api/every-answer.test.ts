@@ -56,7 +56,7 @@ describe("every answer has the headers that keep it to its caller", () => {
         headers: { authorization: `Bearer ${cp.operatorToken}` },
       }),
     );
-    expect(answers.map(({ status }) => status)).toEqual([401, 400, 404, 500]);
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 404, 500]);
     for (const answer of answers) {
       expect(Object.fromEntries(answer.headers)).toMatchObject(headers);
       expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
