@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { StampedStep } from "../../contract/wire.ts";
 import { makePack, putPack } from "../support/packs.ts";
@@ -44,7 +43,9 @@ it(
         }
       };
       const load = Array.from({ length: clients }, (_, id) => client(id));
-      await delay(200 + ((round * 137) % 400));
+      // In the midst of it, at another moment each time.
+      const enough = acknowledged.size + clients + round;
+      await expect.poll(() => acknowledged.size, { interval: 5 }).toBeGreaterThan(enough);
       await cp.kill();
       stop.abort();
       await Promise.all(load);
