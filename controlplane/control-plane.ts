@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Limits } from "../contract/limits.ts";
+import { Connections } from "./api/connections.ts";
 import { createOperatorApi } from "./api/operator-api.ts";
 import { createStepApi } from "./api/step-api.ts";
 import { placesOf, type Places } from "./config.ts";
@@ -18,8 +19,10 @@ import type { Store } from "./store/store.ts";
 import { MemoryBudget } from "./variables/memory-budget.ts";
 import { VariablesService } from "./variables/variables-service.ts";
 
-/** For requests that are under way when the control plane stops. */
-export const closeMs = 5_000;
+/** For requests that are under way when the control plane stops: most of the 30 s that Kubernetes gives a pod. */
+export const closeMs = 20_000;
+/** How soon after its last answer a connection is ended then. */
+const tidyMs = 20;
 
 export interface ControlPlaneOptions extends Places {
   /** Undefined: an SQLite file in the data folder. */
@@ -71,7 +74,8 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     tokenGraceMs,
   });
   const stepApi = createStepApi({ service, tokens, metrics, log });
-  const operatorApi = createOperatorApi({ service, store, operator, metrics, log });
+  const operatorApi = createOperatorApi({ service, store, operator, metrics, log, stepApi });
+  const connections = [stepApi, operatorApi].map(({ server }) => new Connections(server));
   const closing = new AbortController();
   let housekeeping: Promise<void> | undefined;
   return {
@@ -88,10 +92,14 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
     async [Symbol.asyncDispose]() {
       closing.abort();
       // What is under way has a moment to end; a connection that says nothing would never.
-      const servers = [stepApi.server, operatorApi.server];
-      const cut = setTimeout(() => servers.forEach((each) => each.closeAllConnections()), closeMs);
+      const cut = setTimeout(() => {
+        const numbers = connections.map((each) => each.closeAll());
+        log.warn({ event: "connections_cut", connections: numbers.reduce((a, b) => a + b) });
+      }, closeMs);
+      const tidy = setInterval(() => connections.forEach((each) => each.closeUnused()), tidyMs);
       await Promise.all([stepApi.close(), operatorApi.close(), housekeeping]);
       clearTimeout(cut);
+      clearInterval(tidy);
       await store.close();
     },
   };

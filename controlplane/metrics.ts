@@ -5,7 +5,7 @@ const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 /** What Prometheus reads (API page, Metrics). */
 export class Metrics {
   readonly #registry = new Registry();
-  /** `result`: accepted, repeated or refused; `code`: of a refusal, else empty. */
+  /** `result`: accepted, repeated, refused or aborted; `code`: of a refusal, else empty. */
   readonly packs = this.#counter("wfvar_packs_total", "Packs by what became of them", [
     "result",
     "code",
@@ -15,6 +15,7 @@ export class Metrics {
     "wfvar_pack_seconds",
     "From a pack's headers to the end of its answer",
   );
+  /** `result`: sent, refused or aborted; `code`: of a refusal, else empty. */
   readonly prefills = this.#counter("wfvar_prefills_total", "Prefills by what became of them", [
     "result",
     "code",
@@ -34,10 +35,15 @@ export class Metrics {
     "Calls of the database that failed",
   );
 
-  /** `openSteps` and `memoryBytes` are asked for at each scrape. */
+  readonly eventStreams = this.#gauge("wfvar_event_streams", "Event streams that are open");
+
+  /** `openSteps` and `memoryBytes` are asked for at each scrape; what cannot be had is NaN. */
   constructor(openSteps: () => Promise<number>, memoryBytes: () => number) {
     collectDefaultMetrics({ register: this.#registry });
-    this.#gauge("wfvar_open_steps", "Steps that are stamped or running", openSteps);
+    this.#gauge("wfvar_open_steps", "Steps that are stamped or running", () =>
+      // The rest of a scrape is wanted most when the store is down.
+      openSteps().catch(() => Number.NaN),
+    );
     this.#gauge("wfvar_body_memory_bytes", "Memory held for packs and prefills", async () =>
       memoryBytes(),
     );
@@ -60,12 +66,13 @@ export class Metrics {
     return new Histogram({ name, help, buckets: seconds, registers: [this.#registry] });
   }
 
-  #gauge(name: string, help: string, read: () => Promise<number>): void {
+  #gauge(name: string, help: string, read?: () => Promise<number>): Gauge {
     const gauge: Gauge = new Gauge({
       name,
       help,
       registers: [this.#registry],
-      collect: async () => gauge.set(await read()),
+      ...(read === undefined ? {} : { collect: async () => gauge.set(await read()) }),
     });
+    return gauge;
   }
 }

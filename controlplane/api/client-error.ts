@@ -1,26 +1,27 @@
 import { maxHeaderSize, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { ApiError } from "../api-error.ts";
-import { problemOf } from "./problem.ts";
+import { toProblem } from "./problem.ts";
+import { securityHeaders } from "./security-headers.ts";
 
-/**
- * Answers what never became a request, and so has no reply to answer with: bytes that are no HTTP, headers past
- * their limit, a request that did not arrive in time. The connection is over after that.
- */
-export function answerClientError({ code }: Error & { code?: string }, socket: Socket): void {
-  if (socket.writable) {
-    const refusal = toRefusal(code);
-    const body = JSON.stringify(problemOf(refusal));
-    const lines = [
-      `HTTP/1.1 ${String(refusal.status)} ${STATUS_CODES[refusal.status] ?? ""}`,
-      "Content-Type: application/problem+json",
-      `Content-Length: ${String(Buffer.byteLength(body))}`,
-      ...(refusal.status === 503 ? ["Retry-After: 1"] : []),
-      "Connection: close",
-    ];
-    socket.write(`${lines.join("\r\n")}\r\n\r\n${body}`);
+/** For what the HTTP parser refuses, or a request that takes too long: there is nothing but a socket to answer on. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
   }
-  socket.destroySoon();
+  const refusal = toRefusal(error.code);
+  const body = JSON.stringify(toProblem(refusal));
+  const headers = {
+    ...securityHeaders,
+    connection: "close",
+    "content-length": String(Buffer.byteLength(body)),
+    "content-type": "application/problem+json",
+    ...(refusal.status === 503 ? { "retry-after": "1" } : {}),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const status = `HTTP/1.1 ${String(refusal.status)} ${STATUS_CODES[refusal.status] ?? ""}`;
+  socket.end(`${status}\r\n${lines.join("")}\r\n${body}`);
 }
 
 function toRefusal(code: string | undefined): ApiError {

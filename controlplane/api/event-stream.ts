@@ -3,19 +3,24 @@ import type { EventRecord, Store } from "../store/store.ts";
 
 /** How late an event may come that another process stored. */
 const pollMs = 500;
-/** So that a proxy between does not take silence for an end. */
-const heartbeatMs = 15_000;
 const pageSize = 100;
 
+export interface EventStreamOptions {
+  /** Only events past this number. */
+  readonly after: number;
+  /** How long it says nothing at most, so that a proxy between does not take silence for an end. */
+  readonly heartbeatMs: number;
+  readonly signal: AbortSignal;
+}
+
 /**
- * A run's events as server-sent events, those after `after` first, then whatever comes, until the signal (API page).
- * Each has its number as `id`, so that a client that was cut off goes on where it was.
+ * A run's events as server-sent events, those that there are first, then whatever comes, until the signal or the run's
+ * removal (API page, Events). Each has its number as `id`, so that a client that was cut off goes on where it was.
  */
 export async function* streamEvents(
-  store: Pick<Store, "listEvents">,
+  store: Pick<Store, "listEvents" | "getRun">,
   run: string,
-  after: number,
-  signal: AbortSignal,
+  { after, heartbeatMs, signal }: EventStreamOptions,
 ): AsyncGenerator<string, void, undefined> {
   // At once, so that the client knows that it is connected.
   yield ":\n\n";
@@ -28,6 +33,7 @@ export async function* streamEvents(
     if (events.length === pageSize) continue;
     silentMs = events.length > 0 ? 0 : silentMs + pollMs;
     if (silentMs >= heartbeatMs) {
+      if ((await store.getRun(run)) === undefined) return;
       yield ":\n\n";
       silentMs = 0;
     }

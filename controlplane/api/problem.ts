@@ -1,24 +1,29 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { hasZodFastifySchemaValidationErrors } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
-import type { ApiCode } from "../../contract/codes.ts";
 import type { Problem } from "../../contract/wire.ts";
 import { StoreUnavailable } from "../store/store-unavailable.ts";
 import { ApiError } from "../api-error.ts";
+import { securityHeaders } from "./security-headers.ts";
 
 /** Every error of a listener as a problem document (RFC 9457) with a code from the closed list. */
 export function answerProblems(server: FastifyInstance, log: Logger): void {
   server.setErrorHandler((error, request, reply) => {
     const refusal = toApiError(error);
-    const { method, routeOptions } = request;
-    const call = { method, route: routeOptions.url };
-    if (request.raw.destroyed && !request.raw.complete) {
-      // Whoever sent it is gone: nothing here has failed, and pods could fill the log.
-      log.debug({ event: "request_cut", ...call });
-    } else if (error instanceof StoreUnavailable) {
+    const call = { method: request.method, route: request.routeOptions.url };
+    if (error instanceof StoreUnavailable) {
       log.warn({ event: "store_unavailable", ...call, reason: error.message });
-    } else if (refusal.status >= 500 && !(error instanceof ApiError)) {
+    } else if (refusal !== error && refusal.status >= 500) {
       log.error({ event: "request_failed", ...call, err: error });
+    } else {
+      // Refusals are the caller's affair, but for those that ask it to come again.
+      const { code, message: detail } = refusal;
+      log[refusal.status === 503 ? "warn" : "debug"]({
+        event: "request_refused",
+        ...call,
+        code,
+        detail,
+      });
     }
     return sendProblem(reply, refusal);
   });
@@ -27,27 +32,27 @@ export function answerProblems(server: FastifyInstance, log: Logger): void {
   );
 }
 
-const codes = new WeakMap<FastifyReply, ApiCode>();
-
-/** Of an answer that is a problem document. */
-export function problemCodeOf(reply: FastifyReply): ApiCode | undefined {
-  return codes.get(reply);
+/**
+ * For what the framework refuses before there is a route: a URL that does not decode, or has too long a part. Its own
+ * message would repeat the URL, with whatever secret somebody put into it.
+ */
+export function answerFrameworkError(_: unknown, __: FastifyRequest, reply: FastifyReply): void {
+  const badUrl = new ApiError("invalid_request", "the URL does not decode, or a part is too long");
+  void sendProblem(reply.headers(securityHeaders), badUrl);
 }
 
-/** One refusal as a problem document. */
-export async function sendProblem(reply: FastifyReply, refusal: ApiError): Promise<void> {
-  const { status, code } = refusal;
-  codes.set(reply, code);
+async function sendProblem(reply: FastifyReply, refusal: ApiError): Promise<void> {
+  const { status } = refusal;
   if (status === 503) reply.header("retry-after", "1");
   await reply
     .status(status)
     .type("application/problem+json")
     .serializer((payload: unknown) => JSON.stringify(payload))
-    .send(problemOf(refusal));
+    .send(toProblem(refusal));
 }
 
-/** The document itself. */
-export function problemOf({ status, code, message, fields }: ApiError): Problem {
+/** The problem document of a refusal. */
+export function toProblem({ status, code, message, fields }: ApiError): Problem {
   return { type: "about:blank", title: titles[code], status, code, detail: message, ...fields };
 }
 
@@ -69,7 +74,8 @@ const titles = {
   internal_error: "Internal error",
 } as const satisfies Record<ApiError["code"], string>;
 
-function toApiError(error: unknown): ApiError {
+/** What an error is to the caller. */
+export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof StoreUnavailable) {
     return new ApiError("unavailable", "the store does not answer; try again");
@@ -77,7 +83,8 @@ function toApiError(error: unknown): ApiError {
   if (hasZodFastifySchemaValidationErrors(error)) {
     const problems = error.validation.map(({ instancePath, message = "not valid" }) => {
       const where = instancePath.replace(/^\//, "").replaceAll("/", ".");
-      const what = inPlainWords(message);
+      // The schema library's own way to say that something is missing.
+      const what = message.endsWith("received undefined") ? "required" : message;
       return where === "" ? what : `${where}: ${what}`;
     });
     return new ApiError("invalid_request", problems.join("; "));
@@ -91,16 +98,11 @@ function toApiError(error: unknown): ApiError {
         "the Content-Type is not the one that this call takes",
       );
     case 400:
+    case 414:
       return new ApiError("invalid_request", error instanceof Error ? error.message : "not valid");
     default:
       return new ApiError("internal_error", "the control plane failed; its log says why");
   }
-}
-
-/** The schema library's own words for what is missing. */
-function inPlainWords(message: string): string {
-  if (message.endsWith("received undefined")) return "required";
-  return message.endsWith("received NaN") ? "a number is required" : message;
 }
 
 function statusOf(error: unknown): number {

@@ -1,25 +1,44 @@
 import { Readable } from "node:stream";
-import { finished } from "node:stream/promises";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
 import { z } from "zod";
+import type { ApiCode } from "../../contract/codes.ts";
+import { maxAttempt } from "../../contract/limits.ts";
 import { formatContentDigest, parseContentDigest } from "../../contract/tar-feed.ts";
 import { instance, packReceipt, runId, stepPath } from "../../contract/wire.ts";
 import { ApiError } from "../api-error.ts";
 import type { Metrics } from "../metrics.ts";
 import type { StepTokens } from "../step-tokens.ts";
-import type { PackIdentity } from "../variables/read-pack.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
-import { bearerToken } from "./bearer-token.ts";
+import { binary } from "./binary.ts";
+import { describedSchemas } from "./described-schemas.ts";
+import { drain } from "./drain.ts";
+import { identifyPod, requireStepToken } from "./identify-pod.ts";
 import { createListener } from "./listener.ts";
-import { problemCodeOf } from "./problem.ts";
-
-const maxDrainedBytes = 32 * 1024 ** 2;
-const maxDrainMs = 10_000;
+import { stepCall } from "./openapi.ts";
+import { toApiError } from "./problem.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 const params = z.object({ run: runId, step: stepPath });
-const querystring = z.object({ attempt: z.coerce.number().int().min(1).max(1_000_000) });
+const querystring = z.object({ attempt: wholeNumber(1, maxAttempt) });
+const prefillHeaders = z.object({ "wfvar-instance": instance });
+const packHeaders = prefillHeaders.extend({
+  "content-digest": z
+    .string()
+    .transform(parseContentDigest)
+    .pipe(z.string("must be one sha-256 (RFC 9530)"))
+    .register(describedSchemas, { description: "`sha-256=:<base64>:` of the body (RFC 9530)" }),
+});
+
+const callProblems = [
+  "invalid_request",
+  "unauthorized",
+  "forbidden",
+  "not_found",
+  "stale_instance",
+  "stale_attempt",
+] as const satisfies readonly ApiCode[];
 
 export interface StepApiDeps {
   readonly service: VariablesService;
@@ -36,18 +55,57 @@ export function createStepApi({ service, tokens, metrics, log }: StepApiDeps): F
   // A pack is read as a stream, under its own limits.
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/x-tar", (_, payload, done) => done(null, payload));
-  server.addHook("onResponse", async (request, reply) => measure(request, reply, metrics));
+  countRefusals(server, metrics);
+  // A plugin of its own: what describes the calls is there before they are.
+  void server.register(async (calls) => {
+    requireStepToken(calls, tokens);
+    addCalls(calls, service, metrics, log);
+  });
+  return server;
+}
+
+function addCalls(
+  server: FastifyInstance,
+  service: VariablesService,
+  metrics: Metrics,
+  log: Logger,
+): void {
   const api = server.withTypeProvider<ZodTypeProvider>();
 
   api.get(
     "/v1/runs/:run/steps/:step/variables",
-    { schema: { params, querystring } },
+    {
+      config: {
+        problems: [...callProblems, "too_large"],
+        answerHeaders: {
+          "Content-Digest": "`sha-256=:<base64>:` of the tar (RFC 9530)",
+          "Content-Length": "Bytes of the tar",
+        },
+      },
+      schema: {
+        ...stepCall,
+        operationId: "fetchPrefill",
+        summary: "Fetch what the step may see",
+        description: "Claims the attempt for the instance.",
+        params,
+        querystring,
+        headers: prefillHeaders,
+        response: {
+          200: { description: "A tar", content: { "application/x-tar": { schema: binary } } },
+        },
+      },
+    },
     async (request, reply) => {
-      const identity = await identify(request, tokens, { ...request.params, ...request.query });
+      const identity = identifyPod(request);
       const { chunks, size, sha256, release } = await service.prefill(identity);
       // The pod may have gone while its prefill was made.
       if (reply.raw.destroyed) release();
       else reply.raw.once("close", release);
+      reply.raw.once("close", () => {
+        const sent = reply.raw.writableFinished;
+        metrics.prefills.inc({ result: sent ? "sent" : "aborted", code: "" });
+        if (sent) metrics.prefillBytes.inc(size);
+      });
       return reply
         .type("application/x-tar")
         .header("content-length", size)
@@ -58,26 +116,53 @@ export function createStepApi({ service, tokens, metrics, log }: StepApiDeps): F
 
   api.put(
     "/v1/runs/:run/steps/:step/pack",
-    { schema: { params, querystring, response: { 200: packReceipt, 201: packReceipt } } },
+    {
+      config: {
+        problems: [
+          ...callProblems,
+          "digest_mismatch",
+          "already_packed",
+          "length_required",
+          "too_large",
+          "invalid_pack",
+        ],
+      },
+      schema: {
+        ...stepCall,
+        operationId: "deliverPack",
+        summary: "Deliver what the step made",
+        description:
+          "A tar of `pack.json` and the values, with its `Content-Length`. The same bytes again get the first receipt.",
+        consumes: ["application/x-tar"],
+        params,
+        querystring,
+        headers: packHeaders,
+        body: binary,
+        response: { 200: packReceipt, 201: packReceipt },
+      },
+    },
     async (request, reply) => {
-      const identity = await identify(request, tokens, { ...request.params, ...request.query });
-      const length = request.headers["content-length"];
+      const identity = identifyPod(request);
+      const length = request.raw.headers["content-length"];
       if (length === undefined) {
         throw new ApiError("length_required", "Content-Length is required");
       }
-      const digest = parseContentDigest(request.headers["content-digest"]);
-      if (digest === undefined) {
-        throw new ApiError("invalid_request", "Content-Digest must be one sha-256");
-      }
       const body = bodyOf(request);
       const unread = body.iterator({ destroyOnReturn: false });
-      const sent = { body: unread, size: Number(length), digest };
-      const accepting = service.acceptPack(identity, sent);
+      const digest = request.headers["content-digest"];
+      const accepting = service.acceptPack(identity, {
+        body: unread,
+        size: Number(length),
+        digest,
+      });
       const { receipt, created } = await accepting.catch(async (error: unknown) => {
         await drain(body);
-        throw error;
+        // Nobody is there to hear of it, and it is no fault of ours.
+        throw error instanceof ApiError || request.raw.complete ? error : bodyEnded();
       });
       const { accepted, status, cause } = receipt;
+      metrics.packs.inc({ result: created ? "accepted" : "repeated", code: "" });
+      if (created) metrics.packBytes.inc(Number(length));
       log.info({
         event: "pack_accepted",
         ...identity,
@@ -89,59 +174,34 @@ export function createStepApi({ service, tokens, metrics, log }: StepApiDeps): F
       return reply.status(created ? 201 : 200).send(receipt);
     },
   );
-  return server;
 }
 
-/** Counts a call of the two when its answer has been sent. */
-function measure(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
-  const { statusCode, elapsedTime } = reply;
-  const seconds = elapsedTime / 1000;
-  const code = problemCodeOf(reply) ?? "";
-  if (request.routeOptions.url?.endsWith("/pack") === true) {
-    const result = statusCode === 201 ? "accepted" : statusCode === 200 ? "repeated" : "refused";
-    metrics.packs.inc({ result, code });
-    metrics.packSeconds.observe(seconds);
-    if (result === "accepted") metrics.packBytes.inc(Number(request.headers["content-length"]));
-  } else if (request.routeOptions.url !== undefined) {
-    const result = statusCode === 200 ? "sent" : "refused";
-    metrics.prefills.inc({ result, code });
-    metrics.prefillSeconds.observe(seconds);
-    if (result === "sent") metrics.prefillBytes.inc(Number(reply.getHeader("content-length")));
-  }
+/** What a call made of is counted by the call; here what it was refused for, and how long it took. */
+function countRefusals(server: FastifyInstance, metrics: Metrics): void {
+  server.addHook("onError", async ({ raw, routeOptions }, _, error) => {
+    if (routeOptions.url === undefined) return;
+    const result = raw.destroyed && !raw.complete ? "aborted" : "refused";
+    const refused = { result, code: toApiError(error).code };
+    if (isPack(routeOptions.url)) metrics.packs.inc(refused);
+    else metrics.prefills.inc(refused);
+  });
+  server.addHook("onResponse", async ({ routeOptions }, { elapsedTime }) => {
+    if (routeOptions.url === undefined) return;
+    const seconds = elapsedTime / 1000;
+    if (isPack(routeOptions.url)) metrics.packSeconds.observe(seconds);
+    else metrics.prefillSeconds.observe(seconds);
+  });
 }
 
-/** The token must be for exactly the step attempt that the call names. */
-async function identify(
-  request: FastifyRequest,
-  tokens: StepTokens,
-  { run, step, attempt }: { run: string; step: string; attempt: number },
-): Promise<PackIdentity> {
-  const token = bearerToken(request);
-  const claims = token === undefined ? undefined : await tokens.verify(token);
-  if (claims === undefined) throw new ApiError("unauthorized", "a valid step token is required");
-  if (claims.run !== run || claims.step !== step || claims.attempt !== attempt) {
-    throw new ApiError("forbidden", "the token is for another step or attempt");
-  }
-  const pod = instance.safeParse(request.headers["wfvar-instance"]);
-  if (!pod.success) throw new ApiError("invalid_request", "Wfvar-Instance is required");
-  return { run, step, attempt, instance: pod.data };
+function isPack(route: string): boolean {
+  return route.endsWith("/pack");
+}
+
+function bodyEnded(): ApiError {
+  return new ApiError("invalid_request", "the connection ended before the body did");
 }
 
 function bodyOf({ body }: FastifyRequest): Readable {
   if (body instanceof Readable) return body;
   throw new ApiError("invalid_request", "the body must be application/x-tar");
-}
-
-/**
- * Reads the rest of a refused body, so that the answer is not lost to a connection reset; a sender that has
- * far more to say is cut off.
- */
-async function drain(body: Readable): Promise<void> {
-  let left = maxDrainedBytes;
-  body.on("data", (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) body.destroy();
-  });
-  body.resume();
-  await finished(body, { signal: AbortSignal.timeout(maxDrainMs) }).catch(() => body.destroy());
 }

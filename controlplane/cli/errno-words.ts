@@ -11,7 +11,7 @@ const words: ReadonlyMap<string, string> = new Map([
   ["EROFS", "the file system is read-only"],
 ]);
 
-/** Why something failed, in words where there are some, else the errno or the message. */
+/** Why something failed, in words where there are some, else the errno or the message; a database's codes say nothing. */
 export function whyFailed(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;

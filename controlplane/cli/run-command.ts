@@ -141,8 +141,9 @@ async function* everyValue(service: VariablesService, run: string): AsyncGenerat
 
 async function tableOf(service: VariablesService, run: string, width: number): Promise<string> {
   const rows = [];
-  for await (const { key, step, size } of everyValue(service, run)) {
-    const { bytes } = await service.getValue(run, key);
+  for await (const value of everyValue(service, run)) {
+    const { key, step, size } = value;
+    const bytes = await service.readValue(value);
     const setBy = step === inputsStep ? "input" : step;
     rows.push({ key, setBy, size, head: bytes.subarray(0, previewBytes) });
   }

@@ -38,9 +38,8 @@ export async function serveCommand(argv: readonly string[], deps: ServeCommandDe
   const dataDir = resolve(values.dataDir);
   const log = createLog(values.logLevel);
   const options = { ...values, dataDir, log, limits: limitsOf(values) };
-  await using cp = await explaining(`the data folder ${dataDir} cannot be used`, () =>
-    openControlPlane(options),
-  );
+  const opened = `the data folder ${dataDir}${values.databaseUrl === undefined ? "" : " or the database"}`;
+  await using cp = await explaining(`${opened} cannot be used`, () => openControlPlane(options));
   const stepUrl = await explaining("WFVAR_STEP_LISTEN cannot be listened on", () =>
     cp.stepApi.listen(values.stepListen),
   );

@@ -101,7 +101,7 @@ export class SqliteDatabase implements SqlDatabase {
       for (const job of jobs) settle.push(await this.#runApart(job));
       this.#db.exec("COMMIT");
     } catch (error) {
-      if (this.#db.isTransaction) this.#db.exec("ROLLBACK");
+      if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec("ROLLBACK");
       for (const { reject } of jobs) reject(error);
       return;
     }

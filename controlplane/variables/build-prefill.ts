@@ -10,6 +10,9 @@ import { inputsStep, type RunRecord, type StepRecord, type Store } from "../stor
 import type { MemoryBudget } from "./memory-budget.ts";
 import { visibleSteps } from "./visibility.ts";
 
+/** Of an entry in memory, beside its contents: header and padding. */
+const entryBytes = 1024;
+
 /**
  * The tar that fills a step's volume (WV-1, WV-9): `.step`, the run's inputs, and a folder for each step that
  * it may see, also where that has no values. Its memory is the caller's to release. Throws `too_large` past the
@@ -35,12 +38,13 @@ export async function buildPrefill(
     for (let depth = 1; depth <= path.length; depth += 1)
       folders.add(path.slice(0, depth).join("/"));
   }
-  if (files.length + folders.size + 1 > maxPrefillEntries) {
+  const entries = files.length + folders.size + 1;
+  if (entries > maxPrefillEntries) {
     const limit = String(maxPrefillEntries);
     throw new ApiError("too_large", `what ${step.step} may see has more than ${limit} entries`);
   }
 
-  const release = memory.take(total);
+  const release = memory.take(total + entries * entryBytes);
   try {
     return { ...(await writeTar(store, identity, [...folders].toSorted(), files)), release };
   } catch (error) {

@@ -190,22 +190,27 @@ export class VariablesService {
     return this.#deps.store.listKeys(run, { ...page, prefix: prefix.toLowerCase() });
   }
 
-  /** One value's exact bytes, by full key in any case. */
-  async getValue(run: string, key: string): Promise<{ value: ValueRecord; bytes: Buffer }> {
-    const { store } = this.#deps;
+  /** One value, by full key in any case. */
+  async getValue(run: string, key: string): Promise<ValueRecord> {
     await this.getRun(run);
     const parsed = parseKey(key);
     if ("problem" in parsed) throw new ApiError("invalid_request", parsed.problem);
     const { segments } = parsed;
     // A key's step is its first segment, or its first two inside a loop.
     const steps = [segments.slice(0, 1), segments.slice(0, 2)].map((path) => path.join("."));
-    const values = await store.listValues(run, steps);
+    const values = await this.#deps.store.listValues(run, steps);
     const value = values.find((candidate) => candidate.key === segments.join("."));
-    const bytes = value === undefined ? undefined : await store.getContent(value.sha256);
-    if (value === undefined || bytes === undefined) {
+    if (value === undefined) {
       throw new ApiError("not_found", `no variable ${segments.join(".")} in run ${run}`);
     }
-    return { value, bytes };
+    return value;
+  }
+
+  /** The value's exact bytes. They may be gone with their run. */
+  async readValue({ key, sha256 }: ValueRecord): Promise<Buffer> {
+    const bytes = await this.#deps.store.getContent(sha256);
+    if (bytes === undefined) throw new ApiError("not_found", `${key} was removed with its run`);
+    return bytes;
   }
 
   async #acceptPack(

@@ -97,6 +97,7 @@ function putWithoutLength(stepUrl: string, run: string, token: string): Promise<
         authorization: `Bearer ${token}`,
         "wfvar-instance": "pod-1",
         "content-type": "application/x-tar",
+        "content-digest": `sha-256=:${"A".repeat(43)}=:`,
         "transfer-encoding": "chunked",
       },
     });
@@ -133,7 +134,7 @@ it.each([
     socket.write(sent);
     const [head = "", body = ""] = (await text(socket)).split("\r\n\r\n");
     expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(head).toMatch(/^Content-Type: application\/problem\+json\r?$/m);
+    expect(head).toMatch(/^Content-Type: application\/problem\+json\r?$/im);
     expect(problem.parse(JSON.parse(body))).toMatchObject({ status: 400, code: "invalid_request" });
     expect(body).toMatch(detail);
   }

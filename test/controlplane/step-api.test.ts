@@ -417,6 +417,17 @@ describe("refusing a pack as if the sidecar were hostile", () => {
 });
 
 describe("step tokens", () => {
+  it.each(["judge/variables?attempt=1", "judge/pack?attempt=1", "no step/variables?attempt=x"])(
+    "come first: %s without one is 401, whatever else is wrong",
+    async (path) => {
+      const { cp, run } = await stamped();
+      const response = await fetch(`${cp.stepUrl}/v1/runs/${run}/steps/${path}`, {
+        method: path.includes("pack") ? "PUT" : "GET",
+      });
+      expect(response.status).toBe(401);
+    },
+  );
+
   it("open exactly their own step attempt", async () => {
     const { cp, run, token } = await stamped();
     const other = await cp.stamp(run, { step: "other" });

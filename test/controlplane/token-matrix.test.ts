@@ -58,7 +58,8 @@ const rows: readonly Row[] = [
   },
   { ...opensToAll, call: "GET /healthz", broken: "200" },
   { ...opensToAll, call: "GET /readyz", broken: "503 unavailable" },
-  { ...opensToAll, call: "GET /metrics", broken: "500 internal_error" },
+  { ...opensToAll, call: "GET /metrics", broken: "200" },
+  { ...opensToAll, call: "GET /openapi.json", broken: "200" },
   {
     ...opensToOperator,
     call: "POST /v1/runs",

@@ -1,9 +1,13 @@
 import { readFileSync } from "node:fs";
 import { pino, type Logger } from "pino";
-import { onTestFinished } from "vitest";
+import type { FastifyInstance } from "fastify";
+import { expect, onTestFinished } from "vitest";
 import { defaultLimits, type Limits } from "../../contract/limits.ts";
 import type { StampedStep } from "../../contract/wire.ts";
+import { anyProblems } from "../../controlplane/api/openapi.ts";
+import { toApiError } from "../../controlplane/api/problem.ts";
 import { openControlPlane } from "../../controlplane/control-plane.ts";
+import type { Store } from "../../controlplane/store/store.ts";
 import { tempFolder } from "./temp-folder.ts";
 
 /** A control plane in this process, on real sockets over a real database. */
@@ -13,6 +17,8 @@ export interface TestControlPlane {
   readonly operatorToken: string;
   /** Holds the database and the key of step tokens. */
   readonly dataDir: string;
+  /** The store underneath. */
+  readonly store: Store;
   /** An operator call; gives status and JSON. */
   readonly operate: (
     method: string,
@@ -38,10 +44,12 @@ export async function startControlPlane(
     packMemoryBytes: 256 * 1024 ** 2,
     log,
   });
+  const undescribed = watchProblems([cp.stepApi, cp.operatorApi]);
   let broken = false;
   onTestFinished(async () => {
     if (broken) await Promise.all([cp.stepApi.close(), cp.operatorApi.close()]);
     else await cp[Symbol.asyncDispose]();
+    expect(undescribed).toEqual([]);
   });
   const stepUrl = await cp.stepApi.listen({ host: "127.0.0.1", port: 0 });
   const operatorUrl = await cp.operatorApi.listen({ host: "127.0.0.1", port: 0 });
@@ -63,6 +71,7 @@ export async function startControlPlane(
     operatorUrl,
     operatorToken,
     dataDir,
+    store: cp.store,
     breakStore: async () => {
       broken = true;
       await cp.store.close();
@@ -78,4 +87,18 @@ export async function startControlPlane(
       return json as unknown as StampedStep;
     },
   };
+}
+
+/** Collects what the calls refuse with and the OpenAPI document does not know of. */
+function watchProblems(servers: readonly FastifyInstance[]): string[] {
+  const undescribed: string[] = [];
+  for (const server of servers) {
+    server.addHook("onError", async ({ method, routeOptions }, _, error) => {
+      const { url, config } = routeOptions;
+      const described: readonly string[] = [...anyProblems, ...(config.problems ?? [])];
+      const { code } = toApiError(error);
+      if (!described.includes(code)) undescribed.push(`${method} ${url ?? ""}: ${code}`);
+    });
+  }
+  return undescribed;
 }
