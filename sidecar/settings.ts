@@ -30,6 +30,7 @@ export const sidecarSettings = {
     env: "WFVAR_TOKEN_FILE",
     placeholder: "FILE",
     help: "the step token, read at each try",
+    expected: "the path of the step token",
     required: true,
   }),
   run: {

@@ -40,7 +40,7 @@ export async function parseRunArguments(
 ): Promise<ParsedRun> {
   const problems: string[] = [];
   const { pairs, rest } = takeInputs(argv, problems);
-  const read = readSettings(dataSettings, rest, env);
+  const read = readSettings(dataSettings, rest, env, ["--input"]);
   if (read.help) return { show: "help" };
   if (read.version) return { show: "version" };
   problems.push(...read.problems);
