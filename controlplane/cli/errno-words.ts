@@ -1,6 +1,6 @@
 const words: ReadonlyMap<string, string> = new Map([
   ["EACCES", "no permission"],
-  ["EADDRINUSE", "already in use"],
+  ["EADDRINUSE", "already in use; choose another port"],
   ["EADDRNOTAVAIL", "not an address of this machine"],
   ["EISDIR", "it is a folder"],
   ["ENOENT", "it does not exist"],

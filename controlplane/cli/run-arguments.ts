@@ -74,7 +74,7 @@ ${describeSettings(dataSettings)}
 
   Each step runs over a folder of its own, with the shipped entrypoint and sidecar beside it. Scripts run in the
   current folder, with \`wfvar\` on PATH; WORKFLOW_FILE_DIR is the folder of FILE.dot, WORKFLOW_KIT_DIR what images have at /opt/agent.
-  Exit codes: 0 the run succeeded, 1 it failed or the workflow is not valid, 2 the command line is wrong
+  Exit codes: 0 the run succeeded, 1 it failed or the workflow is not valid, 2 the command line is wrong, 130 or 143 after SIGINT or SIGTERM
 `;
 
 /** Takes `--input NAME=VALUE` and `--input=NAME=VALUE` out of the words. */

@@ -38,11 +38,13 @@ async function runSubcommand(
       await serveCommand(argv, deps);
       return 0;
     case "run":
-      return (await runCommand(argv, deps)) ? 0 : 1;
+      return runCommand(argv, deps);
     case "--version":
       deps.out.write(`${version}\n`);
       return 0;
     case "--help":
+    case "-h":
+    case "help":
       deps.out.write(help);
       return 0;
     case undefined:
