@@ -121,9 +121,10 @@ export function describeSettings(settings: Settings): string {
   const [example = ""] = Object.values(settings)
     .map(({ env }) => env)
     .filter((env) => env.startsWith("WFVAR_"));
+  const names = lines.some((line) => line.endsWith("]")) ? ", the one in brackets or" : "";
   return [
     ...lines,
-    `  Each of these is also an environment variable: the one in brackets, or as ${flagOf(example)} is ${example}`,
+    `  Each of these is also an environment variable${names} as ${flagOf(example)} is ${example}`,
   ].join("\n");
 }
 

@@ -21,7 +21,7 @@ function pathProblem(text: string): string | undefined {
   if (!text.includes("/")) return undefined;
   const path = text.startsWith(`${defaultRoot}/`) ? text.slice(defaultRoot.length + 1) : text;
   const parsed = parseKey(path.replaceAll("/", "."));
-  const meant = "segments" in parsed ? parsed.segments.join(".") : "findings.high";
+  const meant = "segments" in parsed ? parsed.segments.join(".") : "as in findings.high";
   return `a key joins names by dots, not slashes: ${meant}`;
 }
 

@@ -1,9 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join, resolve } from "node:path";
-import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { dist } from "../support/dist.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -35,12 +33,6 @@ function workflow(body: string, name = "test.dot"): string {
 }
 
 const review = resolve("examples/review.dot");
-
-const taken = createServer().listen(0, "127.0.0.1");
-await once(taken, "listening");
-afterAll(() => taken.close());
-const address = taken.address();
-const takenPort = typeof address === "object" && address !== null ? String(address.port) : "";
 
 function childrenOf(pid: number | undefined): string[] {
   const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
@@ -202,14 +194,6 @@ describe("wfvar-cp run", () => {
       code: 2,
       stderr:
         /^wfvar-cp: invalid_request: run-id: the value has 22 bytes; the limit max_value_bytes \(--max-value-bytes\) is 10: [^\n]+\n$/,
-    },
-    {
-      name: "an address to listen on that is taken",
-      argv: ["serve", "--step-listen", `127.0.0.1:${takenPort}`],
-      code: 2,
-      stderr: new RegExp(
-        `^wfvar-cp: --step-listen 127\\.0\\.0\\.1:${takenPort} \\(WFVAR_STEP_LISTEN\\): already in use; choose another port\\n$`,
-      ),
     },
     {
       name: "an unknown input",

@@ -55,7 +55,7 @@ def checked_key(text: str) -> list[str]:
     try:
         meant = ".".join(_segments_of(path.replace("/", ".")))
     except InvalidError:
-        meant = "findings.high"
+        meant = "as in findings.high"
     raise refusal("invalid_key", f"a key joins names by dots, not slashes: {meant}")
 
 
