@@ -22,7 +22,7 @@ const shared = {
   legalComments: "linked",
 } satisfies BuildOptions;
 
-/** The library and the entrypoint keep their names, for whoever reads a stack trace. */
+/** Names and lines are kept: Node prints the line of an uncaught error, and a bundle of one line would flood an agent's context. */
 function agentFile(
   entry: string,
   outfile: string,
@@ -36,7 +36,6 @@ function agentFile(
     format,
     target: agentTarget,
     minifySyntax: true,
-    minifyWhitespace: true,
     ...options,
   };
 }

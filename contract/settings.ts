@@ -1,3 +1,4 @@
+import { nearestName, suggest } from "./nearest-name.ts";
 import { parseDurationMs, parseSizeBytes } from "./quantity.ts";
 
 /**
@@ -41,11 +42,13 @@ export interface ReadSettings<S extends Settings> {
 
 type Of<T> = Omit<Setting<T>, "parse" | "expected">;
 
-export function text<const O extends Of<string>>(options: O): Setting<string> & O {
+export function text<const O extends Of<string> & { readonly expected?: string }>(
+  options: O,
+): Setting<string> & O {
   return {
+    expected: "not empty",
     ...options,
     parse: (value) => (value === "" ? undefined : value),
-    expected: "not empty",
   };
 }
 
@@ -80,15 +83,16 @@ export function flagOf(env: string): string {
 
 /**
  * Reads flags, then the environment, then fallbacks. An environment variable that is set but empty counts as
- * unset.
+ * unset. `others` are flags that take a value and that the caller has taken out: they are only suggested.
  */
 export function readSettings<const S extends Settings>(
   settings: S,
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
+  others: readonly string[] = [],
 ): ReadSettings<S> {
   const problems: string[] = [];
-  const { flags, words, help, version } = readFlags(settings, argv, problems);
+  const { flags, words, help, version } = readFlags(settings, argv, others, problems);
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
     const fromFlag = flags.get(setting.env);
@@ -109,13 +113,19 @@ export function readSettings<const S extends Settings>(
 
 /** The lines of `--help` for these settings. */
 export function describeSettings(settings: Settings): string {
-  return Object.values(settings)
-    .map(({ env, placeholder, help }) => {
-      const flag = flagOf(env) + (placeholder === null ? "" : ` ${placeholder}`);
-      const name = env.startsWith("WFVAR_") ? "" : ` [${env}]`;
-      return `  ${flag.padEnd(30)} ${help}${name}`;
-    })
-    .join("\n");
+  const lines = Object.values(settings).map(({ env, placeholder, help }) => {
+    const flag = flagOf(env) + (placeholder === null ? "" : ` ${placeholder}`);
+    const name = env.startsWith("WFVAR_") ? "" : ` [${env}]`;
+    return `  ${flag.padEnd(30)} ${help}${name}`;
+  });
+  const [example = ""] = Object.values(settings)
+    .map(({ env }) => env)
+    .filter((env) => env.startsWith("WFVAR_"));
+  const names = lines.some((line) => line.endsWith("]")) ? ", the one in brackets or" : "";
+  return [
+    ...lines,
+    `  Each of these is also an environment variable${names} as ${flagOf(example)} is ${example}`,
+  ].join("\n");
 }
 
 /** A limit of nothing would let nothing through. */
@@ -139,7 +149,12 @@ interface Flags {
   readonly version: boolean;
 }
 
-function readFlags(settings: Settings, argv: readonly string[], problems: string[]): Flags {
+function readFlags(
+  settings: Settings,
+  argv: readonly string[],
+  others: readonly string[],
+  problems: string[],
+): Flags {
   const byFlag = new Map(Object.values(settings).map((setting) => [flagOf(setting.env), setting]));
   const flags = new Map<string, string>();
   const words: string[] = [];
@@ -151,6 +166,10 @@ function readFlags(settings: Settings, argv: readonly string[], problems: string
       words.push(...argv.slice(i + 1));
       break;
     }
+    if (word === "-h") {
+      help = true;
+      continue;
+    }
     if (!word.startsWith("--")) {
       words.push(word);
       continue;
@@ -160,8 +179,15 @@ function readFlags(settings: Settings, argv: readonly string[], problems: string
     const setting = byFlag.get(flag);
     if (flag === "--help") help = true;
     else if (flag === "--version") version = true;
-    else if (setting === undefined) problems.push(`unknown flag ${flag}`);
-    else if (equals !== -1) flags.set(setting.env, word.slice(equals + 1));
+    else if (setting === undefined) {
+      const known = [...byFlag.keys(), ...others, "--help", "--version"];
+      problems.push(`unknown flag ${flag}${suggest(flag, known)}`);
+      // The value of a misspelt flag is no word of its own.
+      const meant = nearestName(flag, known) ?? "";
+      const takesValue =
+        others.includes(meant) || (byFlag.get(meant)?.placeholder ?? null) !== null;
+      if (takesValue && equals === -1 && argv[i + 1]?.startsWith("--") === false) i += 1;
+    } else if (equals !== -1) flags.set(setting.env, word.slice(equals + 1));
     else if (setting.placeholder === null) flags.set(setting.env, "true");
     else if (i + 1 >= argv.length) problems.push(`${flag} needs a value`);
     else flags.set(setting.env, argv[(i += 1)] ?? "");

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { join } from "node:path";
+import type { StopReason } from "./cli/stop-reason.ts";
 
 if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(`wfvar-cp needs Node 24 or later; this is ${process.versions.node}\n`);
@@ -7,10 +8,11 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
 }
 
 const controller = new AbortController();
-process.on("SIGTERM", () => controller.abort());
-process.on("SIGINT", () => controller.abort());
+for (const name of ["SIGTERM", "SIGINT"] satisfies StopReason[])
+  process.on(name, () => controller.abort(name));
 // Nobody reads any more, as behind `| head`: what runs is ended in order, and nothing more is said.
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => controller.abort());
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", () => controller.abort("unread" satisfies StopReason));
 
 // Loaded only now: an older Node does not have what this needs.
 const { wfvarCp } = await import("./cli/wfvar-cp.ts");

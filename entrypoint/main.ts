@@ -53,7 +53,7 @@ async function main(): Promise<number> {
   }
   process.umask(0o022);
 
-  const rootFd = openRoot(invocation.root);
+  const rootFd = openVolume(invocation);
   MarkerFile.refuseSecond(rootFd);
   signStart(rootFd);
   holdLiveness(rootFd);
@@ -75,6 +75,16 @@ async function main(): Promise<number> {
     kit: version,
   });
   return agent.exitCode;
+}
+
+/** A command line that makes no sense is said even where no marker can be left. */
+function openVolume(invocation: Run | Refusal): number {
+  try {
+    return openRoot(invocation.root);
+  } catch (error) {
+    if (invocation.kind === "refusal") report(new EntrypointError("usage", invocation.problem));
+    throw error;
+  }
 }
 
 async function runStep(

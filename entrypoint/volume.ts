@@ -14,7 +14,7 @@ export function openRoot(root: string): number {
   try {
     rootFd = openSync(root, O_RDONLY | O_DIRECTORY);
   } catch (error) {
-    const message = `${root} (${rootVariable}) is not a folder that can be opened: ${errnoOf(error)}`;
+    const message = `${root} (${rootVariable}) is not a folder that can be opened (${errnoOf(error)}): mount the volume there, or set ${rootVariable}`;
     throw new EntrypointError("no_variables", message, { cause: error });
   }
   try {

@@ -1,5 +1,6 @@
 import { escapeText } from "../contract/escape.ts";
 import { isRunId } from "../contract/ids.ts";
+import { compareKeys } from "../contract/key.ts";
 import { isIntegerIn, type JsonObject } from "../contract/json.ts";
 import type { DeclaredOutput, OutputKind } from "../contract/step-file.ts";
 import { declaredOutputs } from "./declared-outputs.ts";
@@ -18,11 +19,11 @@ const maxListedKeys = 100;
 export function formatBrief(step: Step): string {
   const own = findOwn(step);
   const others = findOthers(step, own.shadowing);
-  const readable = [
-    ...others.map(({ full, size }) => keyLine(full, size)),
-    ...own.found.map(({ relative, full, size }) => `${keyLine(relative ?? full, size)}, your own`),
-  ];
-  readable.sort();
+  const readable = [...others, ...own.found].map(({ relative, full, size }) => ({
+    key: relative ?? full,
+    line: keyLine(relative ?? full, size, full.startsWith(`${step.path.text}.`), step),
+  }));
+  readable.sort((a, b) => compareKeys(a.key, b.key));
   const outputs = declaredOutputs(step.untrustedStepFile);
   return [
     `# Workflow step ${code(step.path.text)}`,
@@ -31,7 +32,7 @@ export function formatBrief(step: Step): string {
     "",
     "## What you can read now",
     "",
-    ...(readable.length === 0 ? ["Nothing yet."] : some(readable)),
+    ...(readable.length === 0 ? ["Nothing yet."] : some(readable.map(({ line }) => line))),
     "",
     "## What you must hand off",
     "",
@@ -65,8 +66,10 @@ function howTo({ self, limits }: Step, example: string): string[] {
   ];
 }
 
-function keyLine(key: string, size: number): string {
-  return `- ${code(key)}: ${sizeText(size)}`;
+function keyLine(key: string, size: number, isOwn: boolean, { limits }: Step): string {
+  const limit = limits.max_value_bytes;
+  const excess = size > limit ? `, over the limit of ${String(limit)}: no one can read it` : "";
+  return `- ${code(key)}: ${sizeText(size)}${isOwn ? ", your own" : ""}${excess}`;
 }
 
 function outputLine(output: DeclaredOutput): string {

@@ -14,6 +14,8 @@ const commands: ReadonlyMap<string, ListedCommand> = new Map(
   Object.entries({ get, set, unset, list, path }),
 );
 
+const helpWords: ReadonlySet<string> = new Set(["--help", "-h", "help"]);
+
 /**
  * `wfvar` (WV-14): runs the command that the arguments after the program's name give, and returns the exit
  * code. `load` gives a command that has its own bundle. Failures are reported as `reporting` does.
@@ -26,9 +28,12 @@ export function runCli(
   return reporting(io, () => {
     const [name, ...rest] = argv;
     if (name === undefined) throw usage("no command");
-    if (name === "--help" || name === "--version") {
+    const [about] = rest;
+    if (name === "help" && about !== undefined && !about.startsWith("-"))
+      return runCli([about, "--help", ...rest.slice(1)], io, load);
+    if (helpWords.has(name) || name === "--version") {
       if (rest.length > 0) throw usage(`${name} stands alone`);
-      io.writeOut(name === "--help" ? overview() : `wfvar ${version}\n`);
+      io.writeOut(name === "--version" ? `wfvar ${version}\n` : overview());
       return 0;
     }
     const command = commands.get(name);

@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { at } from "../contract/at.ts";
+import { obstacleOf, type Obstacle } from "./obstacle.ts";
 import { errnoOf, VariablesError } from "./variables-error.ts";
 
 /**
@@ -7,8 +8,8 @@ import { errnoOf, VariablesError } from "./variables-error.ts";
  * through a link, and a file is believed to be one only after `fstat` on its own descriptor.
  */
 
-/** Nothing stands there, or something that is never gone into: a link, a pipe, a device, another mount, a closed folder. */
-export type Refusal = "absent" | "unsafe";
+/** Nothing stands there, or something that is never gone into. */
+export type Refusal = "absent" | Obstacle;
 
 /** Identifies the mount a folder is on; undefined where the kernel's fdinfo does not tell (gVisor). */
 export type MountId = string | undefined;
@@ -21,16 +22,16 @@ const fileFlags =
 const fileRefusals: ReadonlyMap<string | undefined, Refusal> = new Map([
   ["ENOENT", "absent"],
   // O_NOFOLLOW met a link; a socket; a device without a driver.
-  ["ELOOP", "unsafe"],
-  ["ENXIO", "unsafe"],
-  ["ENODEV", "unsafe"],
+  ["ELOOP", "symlink"],
+  ["ENXIO", "socket"],
+  ["ENODEV", "device"],
 ]);
 const folderRefusals: ReadonlyMap<string | undefined, Refusal> = new Map([
   ...fileRefusals,
   // Whatever is no folder, links included.
-  ["ENOTDIR", "unsafe"],
+  ["ENOTDIR", "odd"],
   // One closed folder does not stop work on the others; the pack passes it over too.
-  ["EACCES", "unsafe"],
+  ["EACCES", "closed"],
 ]);
 
 /** Of a folder: `pos`, `flags`, `mnt_id`, `ino`; the kernel gives it whole to one read. */
@@ -38,21 +39,30 @@ const fdinfoBuffer = Buffer.allocUnsafeSlow(1024);
 
 /** Opens a folder by its path; the caller closes it. Only for the root: everything below goes through its descriptor. */
 export function openFolder(path: string): number | Refusal {
-  return refusing(folderRefusals, () => openSync(path, folderFlags));
+  return named(
+    path,
+    refusing(folderRefusals, () => openSync(path, folderFlags)),
+  );
 }
 
 /** Opens a folder in a folder, if it is on the given mount; the caller closes it. */
 export function openFolderAt(dirFd: number, name: string, mount: MountId): number | Refusal {
   const fd = refusing(folderRefusals, () => openPlainFolder(dirFd, name));
-  if (typeof fd !== "number") return fd;
-  return keepIf(fd, () => mountOf(fd) === mount) ?? "unsafe";
+  if (typeof fd !== "number") return named(at(dirFd, name), fd);
+  return keepIf(fd, () => mountOf(fd) === mount) ?? "mount";
 }
 
 /** Opens a regular file in a folder; the caller closes it. */
 export function openFileAt(dirFd: number, name: string): number | Refusal {
   const fd = refusing(fileRefusals, () => openAnything(dirFd, name));
   if (typeof fd !== "number") return fd;
-  return keepIf(fd, () => fstatSync(fd).isFile()) ?? "unsafe";
+  let obstacle: Obstacle = "odd";
+  const isFile = (): boolean => {
+    const stats = fstatSync(fd);
+    obstacle = obstacleOf(stats);
+    return stats.isFile();
+  };
+  return keepIf(fd, isFile) ?? obstacle;
 }
 
 /** Opens a folder in a folder, on whatever mount; the caller closes it. Throws the kernel's own error. */
@@ -102,6 +112,11 @@ function refusing(
     if (refusal === undefined) throw error;
     return refusal;
   }
+}
+
+/** What is no folder, by what it is now: for a message, and nothing more may be made of it. */
+function named(path: string, fd: number | Refusal): number | Refusal {
+  return fd === "odd" ? obstacleOf(lstatSync(path, { throwIfNoEntry: false })) : fd;
 }
 
 function keepIf(fd: number, isWanted: () => boolean): number | undefined {

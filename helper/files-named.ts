@@ -1,6 +1,7 @@
-import type { FolderVerdict } from "../contract/folder-rules.ts";
+import type { EntryType, FolderVerdict } from "../contract/folder-rules.ts";
 import { foldNameBytes } from "../contract/key.ts";
 import type { Entry } from "./folder.ts";
+import type { Obstacle } from "./obstacle.ts";
 
 /**
  * Every file of a folder that folds to the segment, more than one where the key is ambiguous. In one order for
@@ -16,15 +17,20 @@ export function filesNamed(verdict: FolderVerdict<number>, segment: string): Ent
   return collided;
 }
 
-/**
- * True where what bears the segment's name is never gone into: a link, a pipe or the like, or a folder that has
- * more spellings than are merged.
- */
-export function isOddNamed({ skipped, invalid }: FolderVerdict<number>, segment: string): boolean {
-  return (
-    skipped.some(({ entry }) => foldsTo(entry, segment)) ||
-    invalid.some((entry) => entry.type === "folder" && foldsTo(entry, segment))
-  );
+/** What bears the segment's name and is never gone into; undefined where nothing does. */
+export function obstacleNamed(
+  { skipped, invalid }: FolderVerdict<number>,
+  segment: string,
+): Obstacle | undefined {
+  const odd = skipped.find(({ entry }) => foldsTo(entry, segment));
+  if (odd !== undefined) return obstacleOfType(odd.entry.type);
+  const isCrowded = invalid.some((entry) => entry.type === "folder" && foldsTo(entry, segment));
+  return isCrowded ? "spellings" : undefined;
+}
+
+/** Of an entry that is no variable because of its type. */
+export function obstacleOfType(type: EntryType): Obstacle {
+  return type === "file" || type === "folder" ? "odd" : type;
 }
 
 function foldsTo(entry: Entry, segment: string): boolean {

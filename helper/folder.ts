@@ -9,6 +9,7 @@ import {
 import { workflowFolder } from "../contract/layout.ts";
 import { openFolderAt, type MountId } from "./descriptors.ts";
 import type { EntryBudget } from "./entry-budget.ts";
+import type { Obstacle } from "./obstacle.ts";
 import { judgeWorkflowFolder } from "./workflow-rules.ts";
 
 /** An entry whose `origin` is the descriptor of the folder that holds it. */
@@ -27,21 +28,21 @@ export class Folder {
   readonly depth: number;
   readonly mount: MountId;
   readonly fds: readonly number[];
-  /** Some spelling of it was a link, another mount, closed, or no folder any more when it was opened. */
-  readonly unsafe: boolean;
+  /** What some spelling of it turned out to be when it was opened. */
+  readonly obstacle: Obstacle | undefined;
 
   constructor(
     kind: FolderKind,
     depth: number,
     mount: MountId,
     fds: readonly number[],
-    unsafe = false,
+    obstacle?: Obstacle,
   ) {
     this.kind = kind;
     this.depth = depth;
     this.mount = mount;
     this.fds = fds;
-    this.unsafe = unsafe;
+    this.obstacle = obstacle;
   }
 
   /** What its entries are, by the rules of its kind. Throws the budget's error past its limit. */
@@ -63,19 +64,19 @@ export class Folder {
     const ordered = [...spellings];
     ordered.sort((a, b) => Buffer.compare(b.name, a.name));
     const fds: number[] = [];
-    let unsafe = false;
+    let obstacle: Obstacle | undefined;
     try {
       for (const { name, origin } of ordered) {
         const fd = openFolderAt(origin, nameOf(name), this.mount);
         if (typeof fd === "number") fds.push(fd);
-        else unsafe ||= fd === "unsafe";
+        else if (fd !== "absent") obstacle ??= fd;
       }
     } catch (error) {
       closeAll(fds);
       throw error;
     }
     const kind = this.kind === "root" && segment === workflowFolder ? "workflow" : "step";
-    return new Folder(kind, this.depth + 1, this.mount, fds, unsafe);
+    return new Folder(kind, this.depth + 1, this.mount, fds, obstacle);
   }
 
   close(): void {

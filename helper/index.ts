@@ -37,9 +37,10 @@ export function save(key: string, value: string): void {
 
 /**
  * Keys, sorted. `keys()` gives the step's own, relative; `keys("judge.")` every visible one that starts so, in any case; `keys("")` all. `load` loads
- * whatever is listed. Throws VariablesError: `step_entries_exceeded`, `no_variables`, `unsafe_path`, `io_error`.
+ * whatever is listed. Throws VariablesError: `invalid_key` for what is no string, `step_entries_exceeded`, `no_variables`, `unsafe_path`, `io_error`.
  */
 export function keys(prefix?: string): string[] {
+  if (prefix !== undefined) mustBeText(prefix, "invalid_key", "the prefix");
   return listKeys(environment(), prefix).map(({ key }) => key);
 }
 
@@ -51,6 +52,7 @@ function environment(): Env {
 /** Callers in plain JavaScript may give anything; a number or an object must not be saved as its text. */
 function mustBeText(given: unknown, code: "invalid_key" | "invalid_value", what: string): void {
   if (typeof given !== "string") {
-    throw new VariablesError(code, `${what} must be a string, not ${typeof given}`);
+    const kind = given === null ? "null" : typeof given;
+    throw new VariablesError(code, `${what} must be a string, not ${kind}`);
   }
 }

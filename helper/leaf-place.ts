@@ -1,8 +1,8 @@
 import { leafShadowsFolder } from "../contract/layout.ts";
 import { EntryBudget } from "./entry-budget.ts";
-import { filesNamed, isOddNamed } from "./files-named.ts";
+import { filesNamed, obstacleNamed } from "./files-named.ts";
 import { nameOf, type Entry, type Folder } from "./folder.ts";
-import { inTheWay } from "./in-the-way.ts";
+import { barred } from "./obstacle.ts";
 import { fullKey } from "./own-prefix.ts";
 import type { Step } from "./step.ts";
 import { VariablesError } from "./variables-error.ts";
@@ -33,7 +33,7 @@ export function withLeafPlace(
     budget: EntryBudget.ofStep(step.limits),
     use,
   };
-  descend(step.own, own, search);
+  descend(step.own, own, [], search);
 }
 
 interface Search {
@@ -42,14 +42,24 @@ interface Search {
   readonly use: (place: LeafPlace) => void;
 }
 
-function descend(folder: Folder, segments: readonly string[], search: Search): void {
+function descend(
+  folder: Folder,
+  segments: readonly string[],
+  above: readonly string[],
+  search: Search,
+): void {
   const [segment = "", ...rest] = segments;
+  const path = [...above, segment];
   const verdict = folder.list(search.budget);
   const files = filesNamed(verdict, segment);
   const folders = verdict.folders.get(segment) ?? [];
   const [same, rivals] = rest.length === 0 ? [files, folders] : [folders, files];
   if (leafShadowsFolder(segment) && rivals.length > 0) throw nameTaken(search.key, segment);
-  if (same.length === 0 && isOddNamed(verdict, segment)) throw inTheWay(search.key, segment);
+  const obstacle = same.length === 0 ? obstacleNamed(verdict, segment) : undefined;
+  if (obstacle !== undefined) {
+    const behind = rest.length === 0 ? undefined : path.join(".");
+    throw barred(search.key, behind, obstacle, "remove it");
+  }
   const leaf = rest.at(-1);
   if (leaf === undefined) {
     const name = freeName(folder, [segment.toUpperCase(), segment], rivals);
@@ -63,8 +73,9 @@ function descend(folder: Folder, segments: readonly string[], search: Search): v
   } else {
     const child = folder.open(segment, folders);
     try {
-      if (child.fds.length === 0) throw inTheWay(search.key, segment);
-      descend(child, rest, search);
+      if (child.fds.length === 0)
+        throw barred(search.key, path.join("."), child.obstacle ?? "odd", "remove it");
+      descend(child, rest, path, search);
     } finally {
       child.close();
     }

@@ -7,12 +7,12 @@ import { readUpTo } from "./read-up-to.ts";
 import { EntryBudget } from "./entry-budget.ts";
 import { findLeaf } from "./find-leaf.ts";
 import type { Folder } from "./folder.ts";
+import { barred } from "./obstacle.ts";
 import { withoutOwnPrefix } from "./own-prefix.ts";
 import { withStep, type Env, type Step } from "./step.ts";
-import { suggestKey } from "./suggest-key.ts";
-import { checkSize, decodeValue } from "./value.ts";
+import { adviseOnAbsent } from "./advise-on-absent.ts";
+import { checkReadSize, checkSize, decodeValue } from "./value.ts";
 import { VariablesError } from "./variables-error.ts";
-import { visibleKeys } from "./visible.ts";
 
 export interface Value {
   /** Exactly as they stand in the file. */
@@ -55,40 +55,54 @@ function look<T, A>(
 ): T | A {
   const segments = checkedKey(key);
   const name = segments.join(".");
-  return withStep(env, (step) => {
-    let isUnsafe = false;
+  const lookIn = (step: Step): T | A => {
+    let refused: VariablesError | undefined;
     for (const { folder, path, budget } of placesOf(segments, step)) {
       const found = findLeaf(folder, path, budget, (fd) =>
         read(fd, name, step.limits.max_value_bytes),
       );
       if (found.status === "found") return found.value;
       if (found.status === "ambiguous") {
-        throw new VariablesError(
-          "ambiguous_key",
-          `several files spell ${name} and differ only in case: keep one of them`,
-          { key: name },
+        throw ambiguous(name, found.paths, step.root);
+      }
+      if (found.status === "barred") {
+        const behind = found.place === path.join(".") ? undefined : found.place;
+        refused ??= barred(
+          name,
+          behind,
+          found.obstacle,
+          `put a plain ${behind === undefined ? "file" : "folder"} there`,
         );
       }
-      isUnsafe ||= found.status === "unsafe";
     }
-    if (isUnsafe) {
-      throw new VariablesError(
-        "unsafe_path",
-        `${name} is, or lies behind, a link, a pipe, a device, another mount, a closed folder or one of more than 64 spellings, and those are never gone into: write a plain file`,
-        { key: name },
-      );
-    }
+    if (refused !== undefined) throw refused;
     return whenAbsent(segments, step);
-  });
+  };
+  return withStep(env, lookIn, name);
+}
+
+/** Names of one variable's files that the message lists. */
+const maxListedFiles = 4;
+
+function ambiguous(name: string, paths: readonly string[], { fds: [rootFd = -1] }: Folder): Error {
+  const root = readlinkSync(atSelf(rootFd));
+  // What folds to a key is ASCII and prints.
+  const files = paths.map((path) => path.slice(root.length + 1));
+  files.sort();
+  const listed = files.slice(0, maxListedFiles);
+  const more = files.length - listed.length;
+  return new VariablesError(
+    "ambiguous_key",
+    `several files spell ${name} and differ only in case, ${listed.join(", ")}${more > 0 ? ` and ${String(more)} more` : ""}: keep one of them`,
+    { key: name },
+  );
 }
 
 function refuseAbsent(segments: readonly string[], step: Step): never {
   const name = segments.join(".");
-  const advice =
-    suggestKey(segments, () => visibleKeys(step)) ?? ": list the keys to see which are";
   throw new VariablesError(
     "not_found",
-    `no variable ${name} is visible to step ${step.path.text}${advice}`,
+    `no variable ${name} is visible to step ${step.path.text}${adviseOnAbsent(segments, step)}`,
     { key: name },
   );
 }
@@ -120,7 +134,7 @@ function readValue(fd: number, key: string, limit: number): Value {
   checkSize(fstatSync(fd).size, limit, key);
   const bytes = readUpTo(fd, limit + 1);
   // It may have grown meanwhile.
-  checkSize(bytes.length, limit, key);
+  checkReadSize(bytes, limit, key);
   return { bytes, text: decodeValue(bytes, key) };
 }
 

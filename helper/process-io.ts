@@ -2,7 +2,8 @@ import { fstatSync, readFileSync } from "node:fs";
 import type { CommandIo } from "./command.ts";
 import { readUpTo } from "./read-up-to.ts";
 import type { Env } from "./step.ts";
-import { errnoOf } from "./variables-error.ts";
+import { usage } from "./read-words.ts";
+import { errnoOf, VariablesError } from "./variables-error.ts";
 import { writeAll } from "./write-all.ts";
 
 const stdin = 0;
@@ -21,21 +22,41 @@ export function processIo(env: Env): CommandIo {
       const stats = fstatSync(stdin);
       return stats.isFIFO() || stats.isSocket() || (stats.isFile() && stats.size > 0);
     },
-    readStdin: (maxBytes) => readUpTo(stdin, maxBytes),
-    writeOut: (bytes) => {
-      writeToReader(stdout, bytes);
-    },
+    readStdin,
+    writeOut,
     writeError: (line) => {
-      writeToReader(stderr, `${line}\n`);
+      try {
+        writeAll(stderr, Buffer.from(`${line}\n`));
+      } catch {
+        // Nobody is left to tell; what the command did stands.
+      }
     },
   };
 }
 
-/** A reader that has gone has what it wanted: `wfvar get report | head -1` is no failure. */
-function writeToReader(fd: number, bytes: string | Uint8Array): void {
+function readStdin(maxBytes: number): Uint8Array {
   try {
-    writeAll(fd, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
+    return readUpTo(stdin, maxBytes);
   } catch (error) {
-    if (errnoOf(error) !== "EPIPE") throw error;
+    // The launcher puts a folder where stdin is closed: Node itself would put /dev/null there.
+    if (errnoOf(error) === "EISDIR") throw usage("stdin is closed or a folder", "set");
+    throw new VariablesError("io_error", `stdin could not be read (${errnoOf(error) ?? "?"})`, {
+      cause: error,
+    });
+  }
+}
+
+/** A reader that has gone has what it wanted: `wfvar get report | head -1` is no failure. */
+function writeOut(bytes: string | Uint8Array): void {
+  try {
+    writeAll(stdout, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "EPIPE") return;
+    throw new VariablesError(
+      "io_error",
+      `stdout did not take all of the output (${errno ?? "?"}): direct it elsewhere`,
+      { cause: error },
+    );
   }
 }

@@ -32,7 +32,11 @@ function open(path: string): number {
       case "ENXIO":
         throw notRegular();
       default:
-        throw error;
+        throw new VariablesError(
+          "io_error",
+          `the file of --file cannot be opened (${errnoOf(error) ?? "?"}): check its owner and mode`,
+          { cause: error },
+        );
     }
   }
 }

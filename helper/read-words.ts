@@ -13,6 +13,7 @@ export function readWords(
 ): Words | undefined {
   const words: string[] = [];
   const flags = new Map<string, string>();
+  let flagLike: string | undefined;
   const rest = [...argv];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     if (word === "--") {
@@ -27,15 +28,16 @@ export function readWords(
       flags.set(word, value);
     } else if (!word.startsWith("-") || words.length >= (syntax.literalFrom ?? Infinity)) {
       words.push(word);
-    } else if (word === "--help") return undefined;
+      if (/^--?[a-z]/i.test(word)) flagLike ??= word;
+    } else if (word === "--help" || word === "-h") return undefined;
     else throw unknownFlag(word, name, syntax);
   }
-  if (words.length < syntax.minWords) throw usage("a word is missing", name);
-  if (words.length > syntax.maxWords) {
-    throw usage(
-      `${String(words.length - syntax.maxWords)} words too many; quote what holds blanks`,
-      name,
-    );
+  if (words.length < syntax.minWords) throw usage("no KEY", name);
+  const extra = words.length - syntax.maxWords;
+  if (extra > 0) {
+    if (flagLike !== undefined) throw unknownFlag(flagLike, name, syntax);
+    const many = extra === 1 ? "1 word" : `${String(extra)} words`;
+    throw usage(`${many} too many; quote what holds blanks`, name);
   }
   return { words, flags };
 }

@@ -3,7 +3,7 @@ import { withLeafPlace } from "./leaf-place.ts";
 import { fullKey } from "./own-prefix.ts";
 import { ownSegments } from "./own-segments.ts";
 import { replaceLeaf } from "./replace-leaf.ts";
-import { withStep, type Env } from "./step.ts";
+import { withStep, type Env, type Step } from "./step.ts";
 import { checkStepLimits } from "./step-limits.ts";
 import { checkSize } from "./value.ts";
 
@@ -23,7 +23,7 @@ export interface Saved {
  */
 export function saveValue(env: Env, key: string, value: Uint8Array): Saved {
   const segments = checkedKey(key);
-  return withStep(env, (step) => {
+  const write = (step: Step): Saved => {
     const own = ownSegments(segments, step);
     const full = fullKey(own, step.path);
     checkSize(value.length, step.limits.max_value_bytes, full);
@@ -32,5 +32,6 @@ export function saveValue(env: Env, key: string, value: Uint8Array): Saved {
       replaceLeaf(place, value);
     });
     return { full, own };
-  });
+  };
+  return withStep(env, write, segments.join("."));
 }

@@ -1,3 +1,4 @@
+import { escapeText } from "../contract/escape.ts";
 import { parseJsonObject, type JsonObject } from "../contract/json.ts";
 import type { StepPath } from "../contract/ids.ts";
 import {
@@ -18,6 +19,7 @@ import {
   type MountId,
   type Refusal,
 } from "./descriptors.ts";
+import { obstacleTexts } from "./obstacle.ts";
 import { readUpTo } from "./read-up-to.ts";
 import { Folder } from "./folder.ts";
 import { toVariablesError, VariablesError } from "./variables-error.ts";
@@ -44,16 +46,20 @@ const maxPathBytes = 4096;
 
 /**
  * Finds this step (WV-1, WV-13): from the two variables, else `/variables` and then `.self`. Its folders are open only while `use` runs.
- * Throws VariablesError alone: `no_variables`, `unsafe_path`, whatever `use` throws, and the system's errors as `io_error` or `disk_full`.
+ * Throws VariablesError alone: `no_variables`, `unsafe_path`, whatever `use` throws, and the system's errors as `io_error` or `disk_full`,
+ * of `key` if one is given.
  */
-export function withStep<T>(env: Env, use: (step: Step) => T): T {
+export function withStep<T>(env: Env, use: (step: Step) => T, key?: string): T {
   try {
-    const rootPath = tidyPath(env[rootVariable]) ?? defaultRoot;
-    return withFd(must(openFolder(rootPath), "the folder of variables"), (rootFd) => {
+    const given = tidyPath(env[rootVariable], rootVariable);
+    const rootPath = given ?? defaultRoot;
+    const root = place("the folder of variables", rootPath, given && rootVariable, rootVariable);
+    return withFd(must(openFolder(rootPath), root), (rootFd) => {
       const mount = mountOf(rootFd);
-      const { path, self } = findSelf(env, rootPath, rootFd);
+      const { path, self, origin } = findSelf(env, rootPath, rootFd);
+      const own = place("the step's own folder", self, origin, selfVariable);
       const untrustedStepFile = readStepFile(rootFd);
-      return withFd(openOwn(rootFd, path, mount), (ownFd) =>
+      return withFd(openOwn(rootFd, path, mount, own), (ownFd) =>
         use({
           path,
           self,
@@ -66,14 +72,22 @@ export function withStep<T>(env: Env, use: (step: Step) => T): T {
       );
     });
   } catch (error) {
-    throw toVariablesError(error);
+    throw toVariablesError(error, key);
   }
 }
 
-function findSelf(env: Env, rootPath: string, rootFd: number): { path: StepPath; self: string } {
+interface Self {
+  readonly path: StepPath;
+  readonly self: string;
+  /** What names it. */
+  readonly origin: string;
+}
+
+function findSelf(env: Env, rootPath: string, rootFd: number): Self {
+  const given = tidyPath(env[selfVariable], selfVariable);
+  const origin = given === undefined ? rootFiles.self : selfVariable;
   const self =
-    tidyPath(env[selfVariable]) ??
-    tidyPath(readRootFile(rootFd, rootFiles.self, maxPathBytes)?.toString());
+    given ?? tidyPath(readRootFile(rootFd, rootFiles.self, maxPathBytes)?.toString(), origin);
   if (self === undefined) {
     throw new VariablesError(
       "no_variables",
@@ -84,33 +98,44 @@ function findSelf(env: Env, rootPath: string, rootFd: number): { path: StepPath;
   if (path === undefined) {
     throw new VariablesError(
       "no_variables",
-      `${selfVariable} or ${rootFiles.self} names no step's folder: it must be <root>/<step> or <root>/<loop>_<n>/<step>`,
+      `${escapeText(self)} (from ${origin}) is no step's folder: it must be <step> or <loop>_<n>/<step> below ${escapeText(rootPath)}`,
     );
   }
-  return { path, self };
+  return { path, self, origin };
 }
 
-function openOwn(rootFd: number, path: StepPath, mount: MountId): number {
+function openOwn(rootFd: number, path: StepPath, mount: MountId, own: NamedFolder): number {
   const [first, second] = path.segments;
-  const outer = must(openFolderAt(rootFd, first, mount), "the step's own folder");
+  const outer = must(openFolderAt(rootFd, first, mount), own);
   if (second === undefined) return outer;
-  return withFd(outer, () => must(openFolderAt(outer, second, mount), "the step's own folder"));
+  return withFd(outer, () => must(openFolderAt(outer, second, mount), own));
 }
 
-function must(fd: number | Refusal, what: string): number {
+/** A folder as messages name it, and the variable that would say where it is. */
+interface NamedFolder {
+  readonly text: string;
+  readonly variable: string;
+}
+
+function place(
+  what: string,
+  path: string,
+  origin: string | undefined,
+  variable: string,
+): NamedFolder {
+  const from = origin === undefined ? "" : ` (from ${origin})`;
+  return { text: `${what} ${escapeText(path)}${from}`, variable };
+}
+
+function must(fd: number | Refusal, { text, variable }: NamedFolder): number {
+  if (typeof fd === "number") return fd;
   if (fd === "absent") {
     throw new VariablesError(
       "no_variables",
-      `${what} does not exist: run inside a step, or set ${rootVariable} and ${selfVariable}`,
+      `${text} does not exist: run inside a step, or set ${variable} to where it is`,
     );
   }
-  if (fd === "unsafe") {
-    throw new VariablesError(
-      "unsafe_path",
-      `${what} is a link, no folder, closed to this user, or on another mount: put a plain folder there`,
-    );
-  }
-  return fd;
+  throw new VariablesError("unsafe_path", `${text} ${obstacleTexts[fd]}: put a plain folder there`);
 }
 
 /** One that does not parse is none, so that the defaults hold. */
@@ -128,12 +153,12 @@ function readRootFile(rootFd: number, name: string, maxBytes: number): Buffer | 
 }
 
 /** Empty is missing. Doubled and trailing slashes go: a trailing one would have the kernel follow a link. */
-function tidyPath(path: string | undefined): string | undefined {
+function tidyPath(path: string | undefined, origin: string): string | undefined {
   if (path === undefined || path === "") return undefined;
   if (!path.startsWith("/")) {
     throw new VariablesError(
       "no_variables",
-      `${rootVariable}, ${selfVariable} and ${rootFiles.self} must hold absolute paths`,
+      `${origin} must hold an absolute path, and does not begin with a slash`,
     );
   }
   return path.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");

@@ -44,10 +44,23 @@ export function encodeValue(text: string): Uint8Array {
 
 /** Throws `value_too_large`, with the size and the limit (WV-5). */
 export function checkSize(size: number, limit: number, key: string): void {
-  if (size <= limit) return;
-  throw new VariablesError(
+  if (size > limit) throw tooLarge(`${String(size)} bytes`, key, size, limit);
+}
+
+/** As `checkSize`, of bytes that were read to one past the limit: how many there are is not known. */
+export function checkReadSize({ length }: Uint8Array, limit: number, key: string): void {
+  if (length > limit) throw tooLarge(`more than ${String(limit)} bytes`, key, undefined, limit);
+}
+
+function tooLarge(
+  text: string,
+  key: string,
+  size: number | undefined,
+  limit: number,
+): VariablesError {
+  return new VariablesError(
     "value_too_large",
-    `the value of ${key} has ${String(size)} bytes; the limit is ${String(limit)}: shorten it or split it over several keys`,
+    `the value of ${key} has ${text}; the limit is ${String(limit)}: shorten it or split it over several keys`,
     { key, size, limit },
   );
 }

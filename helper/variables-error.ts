@@ -11,7 +11,7 @@ export interface VariablesErrorDetails {
 
 /**
  * What `load`, `save`, `keys` and `wfvar` refuse with (WV-13, WV-14). `code` is stable; the message is for a person: what, which, the
- * limit, what to do. It never holds a value, a path of the machine, or an unchecked key.
+ * limit, what to do. It never holds a value, an unchecked key, or a path but those that WV-1's two variables and `.self` give.
  */
 export class VariablesError extends Error {
   override readonly name = "VariablesError";
@@ -31,23 +31,27 @@ export class VariablesError extends Error {
 
 const fullCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"]);
 
-/** Any error as a VariablesError: the kernel's as `disk_full` or `io_error`, named by errno because its own message holds a path. */
-export function toVariablesError(error: unknown): VariablesError {
+/**
+ * Any error as a VariablesError: the kernel's as `disk_full` or `io_error`, named by errno because its own message holds a path. `key` is
+ * what was to be read or written.
+ */
+export function toVariablesError(error: unknown, key?: string): VariablesError {
   if (error instanceof VariablesError) return error;
   const errno = errnoOf(error);
+  const of = key === undefined ? "" : ` ${key}`;
   if (errno !== undefined && fullCodes.has(errno)) {
     return new VariablesError(
       "disk_full",
-      `no space left to write (${errno}): remove what the step does not need`,
-      { cause: error },
+      `no space left to write${of} (${errno}): remove what the step does not need`,
+      { key, cause: error },
     );
   }
   return new VariablesError(
     "io_error",
     errno === undefined
       ? "an unexpected failure inside the helper"
-      : `the system refused a read or a write (${errno}): check owner, mode and mount of the folder`,
-    { cause: error },
+      : `the system refused ${key === undefined ? "a read or a write" : `to read or write ${key}`} (${errno}): check owner, mode and mount`,
+    { key, cause: error },
   );
 }
 

@@ -66,7 +66,7 @@ export declare function save(key: string, value: string): void;
 
 /**
  * Keys, sorted. `keys()` gives the step's own, relative; `keys("judge.")` every visible one that starts so, in
- * any case; `keys("")` all. `load` loads whatever is listed. Throws VariablesError: `step_entries_exceeded`,
+ * any case; `keys("")` all. `load` loads whatever is listed. Throws VariablesError: `invalid_key`, `step_entries_exceeded`,
  * `no_variables`, `unsafe_path`, `io_error`.
  */
 export declare function keys(prefix?: string): string[];

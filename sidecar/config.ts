@@ -84,7 +84,9 @@ export function parseConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Pa
   };
 }
 
-/** The settings' part of `--help`. */
-export function configHelp(): string {
-  return describeSettings(sidecarSettings);
+/** The settings' part of `--help`, without those that change nothing. */
+export function configHelp(unused: readonly string[]): string {
+  return describeSettings(
+    Object.fromEntries(Object.entries(sidecarSettings).filter(([name]) => !unused.includes(name))),
+  );
 }

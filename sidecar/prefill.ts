@@ -1,3 +1,5 @@
+import { lstatSync } from "node:fs";
+import { at } from "../contract/at.ts";
 import { rootFiles } from "../contract/layout.ts";
 import type { Config } from "./config.ts";
 import type { CpClient } from "./cp-client.ts";
@@ -27,6 +29,7 @@ export async function prefill(
   deadline: Deadline,
   deps: RetryDeps,
 ): Promise<Prefilled> {
+  refuseUsed(rootFd);
   let tries = 0;
   const result = await retry(
     () => {
@@ -53,4 +56,14 @@ export async function prefill(
     writer.close(own);
   });
   return { files, bytes, tries };
+}
+
+/** The step that ended here would be delivered again as the new one, at once. */
+function refuseUsed(rootFd: number): void {
+  const marker = at(rootFd, rootFiles.done);
+  if (onVolume(() => lstatSync(marker, { throwIfNoEntry: false })) === undefined) return;
+  throw new SidecarError(
+    "volume_unusable",
+    `a step has ended in this volume (${rootFiles.done} stands): a pod needs a fresh volume`,
+  );
 }

@@ -1,8 +1,9 @@
 import { closeSync } from "node:fs";
 import type { Logger } from "pino";
+import { suggest } from "../contract/nearest-name.ts";
 import { version } from "../contract/version.ts";
 import { configHelp, parseConfig, type Config, type ParsedConfig } from "./config.ts";
-import { defaultTerminationLog } from "./settings.ts";
+import { defaultTerminationLog, type sidecarSettings } from "./settings.ts";
 import { errnoOf } from "./descriptor.ts";
 import type { Interruption } from "./interruption.ts";
 import { startLog } from "./log.ts";
@@ -39,9 +40,14 @@ export async function run(options: RunOptions): Promise<void> {
   // An init container whose arguments were forgotten must not look as if it had done its work.
   if (command === undefined) throw complain(startLog("info"), usage("name a subcommand"));
   if (command === "--version") return print(`${version}\n`);
-  if (command === "--help") return print(help);
+  const [about] = flags;
+  if (command === "help" && about !== undefined)
+    return run({ ...options, argv: [about, "--help"] });
+  if (command === "--help" || command === "-h" || command === "help") return print(help);
   if (!isOneOf(commandHelp, command)) {
-    throw complain(startLog("info"), usage(`unknown subcommand ${command}`));
+    const names = Object.keys(commandHelp);
+    const problem = `unknown subcommand ${command}${suggest(command, names)}: they are ${names.join(", ")}`;
+    throw complain(startLog("info"), usage(problem));
   }
   if (command === "inject") {
     const { injectCommand } = await import("./inject/inject-command.ts");
@@ -57,7 +63,7 @@ export async function run(options: RunOptions): Promise<void> {
   }
   if (parsed.show !== undefined) {
     const notes = command === "pack" ? shutdownNotes : "";
-    const page = `wfvar-sidecar ${command}: ${commandHelp[command]}\n\n${configHelp()}\n${notes}`;
+    const page = `wfvar-sidecar ${command}: ${commandHelp[command]}\n\n${configHelp(unusedBy[command])}\n${notes}`;
     return print(parsed.show === "help" ? page : `${version}\n`);
   }
   const { config } = parsed;
@@ -135,6 +141,27 @@ const commandHelp = {
   inject:
     "adds volume, prefill, sidecar and entrypoint to a Kubernetes manifest: inject -f job.yaml",
 } as const satisfies Record<keyof typeof inPod | keyof typeof atDesk | "inject", string>;
+
+const onlyWaiting = [
+  "deadline",
+  "startDeadlineMs",
+  "podGraceMs",
+  "deliveryReserveMs",
+  "linger",
+] as const;
+const onlyPrefill = ["installKit", "kitDir", "prefillTimeoutMs"] as const;
+const onlyLimits = ["maxValueBytes", "maxStepBytes", "maxStepFiles", "maxStepEntries"] as const;
+
+/** All commands take all settings, so that a pod's environment serves each; these change nothing for one. */
+const unusedBy = {
+  prefill: [...onlyWaiting, ...onlyLimits],
+  pack: onlyPrefill,
+  status: [...onlyWaiting, ...onlyPrefill, "logLevel", "caFile", "proxy", "traceparent"],
+  doctor: [...onlyWaiting, ...onlyLimits, ...onlyPrefill, "logLevel", "terminationLog"],
+} as const satisfies Record<
+  Exclude<keyof typeof commandHelp, "inject">,
+  readonly (keyof typeof sidecarSettings)[]
+>;
 
 const shutdownNotes = `
   When the pod is stopped there are G = --pod-grace seconds from SIGTERM. The sidecar then

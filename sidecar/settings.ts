@@ -31,6 +31,7 @@ export const sidecarSettings = {
     env: "WFVAR_TOKEN_FILE",
     placeholder: "FILE",
     help: "the step token, read at each try",
+    expected: "the path of the step token",
     required: true,
   }),
   run: {
@@ -97,7 +98,7 @@ export const sidecarSettings = {
   installKit: text({
     env: "WFVAR_INSTALL_KIT",
     placeholder: "DIR",
-    help: "prefill: copy the agent's kit into this folder first",
+    help: "copy the agent's kit into this folder first",
   }),
   kitDir: text({
     env: "WFVAR_KIT_DIR",

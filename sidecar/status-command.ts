@@ -5,6 +5,7 @@ import { rootFiles } from "../contract/layout.ts";
 import { collect } from "./collect.ts";
 import type { Config } from "./config.ts";
 import { readMarker } from "./marker.ts";
+import { SidecarError } from "./sidecar-error.ts";
 import { readState } from "./state-log.ts";
 import { openVolume } from "./volume.ts";
 
@@ -15,7 +16,7 @@ import { openVolume } from "./volume.ts";
 export async function statusCommand(config: Config, print: (text: string) => void): Promise<void> {
   const { target, terminationLog } = config;
   const { run, step, attempt } = target;
-  const rootFd = openVolume(config.root);
+  const rootFd = openSaying(config.root, print);
   try {
     const lines = [
       ["step", `${step.text}, attempt ${String(attempt)}, run ${run}`],
@@ -26,6 +27,16 @@ export async function statusCommand(config: Config, print: (text: string) => voi
     for (const [label = "", text = ""] of lines) print(`${label.padEnd(9)}${escapeText(text)}\n`);
   } finally {
     closeSync(rootFd);
+  }
+}
+
+/** A person sees no exit code. */
+function openSaying(root: string, print: (text: string) => void): number {
+  try {
+    return openVolume(root);
+  } catch (error) {
+    if (error instanceof SidecarError) print(`PROBLEM  volume         ${error.message}\n`);
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 const words: ReadonlyMap<string, string> = new Map([
   ["EACCES", "no permission"],
-  ["EADDRINUSE", "already in use"],
+  ["EADDRINUSE", "already in use; choose another port"],
   ["ECONNREFUSED", "nothing listens there"],
   ["ENOTFOUND", "its name does not resolve"],
   ["EADDRNOTAVAIL", "not an address of this machine"],

@@ -40,7 +40,7 @@ export async function parseRunArguments(
 ): Promise<ParsedRun> {
   const problems: string[] = [];
   const { pairs, rest } = takeInputs(argv, problems);
-  const read = readSettings(runSettings, rest, env);
+  const read = readSettings(runSettings, rest, env, ["--input"]);
   if (read.help) return { show: "help" };
   if (read.version) return { show: "version" };
   problems.push(...read.problems);
@@ -74,7 +74,7 @@ ${describeSettings(runSettings)}
 
   Each step runs over a folder of its own, with the shipped entrypoint and sidecar beside it. Scripts run in the
   current folder, with \`wfvar\` on PATH; WORKFLOW_FILE_DIR is the folder of FILE.dot, WORKFLOW_KIT_DIR what images have at /opt/agent.
-  Exit codes: 0 the run succeeded, 1 it failed or the workflow is not valid, 2 the command line is wrong
+  Exit codes: 0 the run succeeded, 1 it failed or the workflow is not valid, 2 the command line is wrong, 130 or 143 after SIGINT or SIGTERM
 `;
 
 /** Takes `--input NAME=VALUE` and `--input=NAME=VALUE` out of the words. */

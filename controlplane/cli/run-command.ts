@@ -12,6 +12,7 @@ import type { VariablesService } from "../variables/variables-service.ts";
 import { runWorkflow, type Progress, type WorkflowEnd } from "../workflow/run-workflow.ts";
 import { parseRunArguments, runHelp, type RunArguments } from "./run-arguments.ts";
 import { formatSeconds, RunLog } from "./run-log.ts";
+import { stopOf } from "./stop-reason.ts";
 import { explaining } from "./usage-error.ts";
 import { formatTable } from "./value-table.ts";
 
@@ -26,19 +27,19 @@ export interface RunCommandDeps {
   readonly distDir: string;
   readonly out: NodeJS.WriteStream;
   readonly err: NodeJS.WriteStream;
-  /** Aborts at SIGTERM or SIGINT. */
+  /** Aborts when the run is to stop, with a StopReason. */
   readonly signal: AbortSignal;
 }
 
 /**
  * `wfvar-cp run`: validates a workflow, runs it here, and shows what it holds at the end. Resolves with
- * whether it succeeded.
+ * the exit code: 0 where it succeeded.
  */
-export async function runCommand(argv: readonly string[], deps: RunCommandDeps): Promise<boolean> {
+export async function runCommand(argv: readonly string[], deps: RunCommandDeps): Promise<number> {
   const parsed = await parseRunArguments(argv, deps.env);
   if (parsed.show !== undefined) {
     deps.out.write(parsed.show === "help" ? runHelp : `${version}\n`);
-    return true;
+    return 0;
   }
   const { run } = parsed;
   deps.err.write(run.warnings);
@@ -63,7 +64,7 @@ async function runInto(
   dataDir: string,
   cpUrl: string,
   { env, node, distDir, out, err, signal }: RunCommandDeps,
-): Promise<boolean> {
+): Promise<number> {
   const runner: ProcessRunnerDeps = {
     node,
     sidecar: join(distDir, "sidecar", "main.mjs"),
@@ -104,7 +105,7 @@ async function runInto(
     },
   });
   out.write(`\n${await tableOf(cp.service, end.run, out.columns ?? 120)}\n`);
-  return conclude(end, log, join(dataDir, "steps", end.run), { out, err });
+  return conclude(end, log, join(dataDir, "steps", end.run), { out, err, signal });
 }
 
 function report(
@@ -158,22 +159,28 @@ async function conclude(
   { state }: WorkflowEnd,
   log: RunLog,
   folder: string,
-  { out, err }: Pick<RunCommandDeps, "out" | "err">,
-): Promise<boolean> {
+  { out, err, signal }: Pick<RunCommandDeps, "out" | "err" | "signal">,
+): Promise<number> {
   const took = formatSeconds(log.elapsedMs());
   if (state.status === "failed") {
     const { step, reason } = state;
+    if (signal.aborted) {
+      // Whatever the step died of, this is why.
+      const { verb, why, exitCode } = stopOf(signal);
+      err.write(`${verb} after ${took} in step ${step}${why} (its folder: ${folder}/${step}.1)\n`);
+      return exitCode;
+    }
     err.write(
       `failed after ${took}: ${step}: ${escapeText(reason)} (its folder: ${folder}/${step}.1)\n`,
     );
-    return false;
+    return 1;
   }
   await removeFolder(folder).catch((error: unknown) => {
     // The run succeeded all the same, and its values are stored.
     err.write(`the folders of the run could not be removed: ${folder} (${String(error)})\n`);
   });
   out.write(`succeeded in ${took}\n`);
-  return true;
+  return 0;
 }
 
 function stepFolder(dataDir: string, { run, step, attempt }: StepRecord): string {

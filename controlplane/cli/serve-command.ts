@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { describeSettings, readSettings } from "../../contract/settings.ts";
+import { describeSettings, flagOf, readSettings } from "../../contract/settings.ts";
 import { version } from "../../contract/version.ts";
 import { limitsOf } from "../../contract/limit-settings.ts";
-import { serveSettings } from "../config.ts";
+import { serveSettings, type Listen } from "../config.ts";
 import { createLog } from "../log.ts";
 import { openControlPlane } from "../control-plane.ts";
 import { explaining, UsageError } from "./usage-error.ts";
@@ -40,11 +40,12 @@ export async function serveCommand(argv: readonly string[], deps: ServeCommandDe
   const options = { ...values, dataDir, log, limits: limitsOf(values) };
   const opened = `the data folder ${dataDir}${values.databaseUrl === undefined ? "" : " or the database"}`;
   await using cp = await explaining(`${opened} cannot be used`, () => openControlPlane(options));
-  const stepUrl = await explaining("WFVAR_STEP_LISTEN cannot be listened on", () =>
+  const stepUrl = await explaining(flagText(serveSettings.stepListen, values.stepListen), () =>
     cp.stepApi.listen(values.stepListen),
   );
-  const operatorUrl = await explaining("WFVAR_OPERATOR_LISTEN cannot be listened on", () =>
-    cp.operatorApi.listen(values.operatorListen),
+  const operatorUrl = await explaining(
+    flagText(serveSettings.operatorListen, values.operatorListen),
+    () => cp.operatorApi.listen(values.operatorListen),
   );
   const token = `${cp.operatorTokenFile}${cp.operator.made ? " (made just now)" : ""}`;
   out.write(
@@ -57,6 +58,12 @@ export async function serveCommand(argv: readonly string[], deps: ServeCommandDe
   cp.startHousekeeping(values.keepMs);
   await aborted(signal);
   log.info({ event: "stopping" });
+}
+
+/** `--step-listen 127.0.0.1:8411 (WFVAR_STEP_LISTEN)` */
+function flagText({ env }: { readonly env: string }, { host, port }: Listen): string {
+  const address = host.includes(":") ? `[${host}]` : host;
+  return `${flagOf(env)} ${address}:${String(port)} (${env})`;
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -46,7 +46,7 @@ async function runSubcommand(
       await serveCommand(argv, deps);
       return 0;
     case "run":
-      return (await runCommand(argv, deps)) ? 0 : 1;
+      return runCommand(argv, deps);
     case "token":
       await tokenCommand(argv, { ...deps, now: () => new Date() });
       return 0;
@@ -64,6 +64,8 @@ async function runSubcommand(
       deps.out.write(`${version}\n`);
       return 0;
     case "--help":
+    case "-h":
+    case "help":
       deps.out.write(help);
       return 0;
     case undefined:

@@ -6,9 +6,12 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseStepPath } from "../../contract/ids.ts";
+import { issueAdvice } from "../../contract/issue-advice.ts";
 import { isJsonObject, parseJsonObject } from "../../contract/json.ts";
 import { rootVariable, selfVariable } from "../../contract/layout.ts";
+import { isConfirmation } from "./confirmation.ts";
 import { openOutputPipe } from "./fifo.ts";
+import { leash } from "./leash.ts";
 import { onEachLine } from "./output-lines.ts";
 
 /**
@@ -68,7 +71,7 @@ export interface StepExit {
   /** The entrypoint's exit; null where prefill failed and no agent was started. */
   readonly agent: number | null;
   readonly sidecar: number;
-  /** The last line that the agent wrote, for the message of a failure. */
+  /** The last line that the agent wrote and that may say why it failed. */
   readonly lastLine: string | undefined;
 }
 
@@ -111,12 +114,13 @@ export async function runStepProcess(
   };
   try {
     const prefill = await ended(startSidecar("prefill"));
-    if (prefill !== 0) return { agent: null, sidecar: prefill, lastLine: undefined };
+    if (prefill !== 0 || signal.aborted)
+      return { agent: null, sidecar: prefill, lastLine: undefined };
 
     const output = await openOutputPipe(join(folder, "output"));
     let lastLine: string | undefined;
     onEachLine(output.reader, (line) => {
-      if (line.trim() !== "") lastLine = line;
+      if (line.trim() !== "" && !isConfirmation(line, step)) lastLine = line;
       onLine(line);
     });
     const drained = once(output.reader, "close");
@@ -126,6 +130,11 @@ export async function runStepProcess(
       stdio: ["ignore", output.writeFd, output.writeFd],
       detached: true,
     });
+    // Without the runner there is no control plane that would take what the sidecar has.
+    using _ = leash([
+      { signal: "TERM", pid: agent.pid },
+      { signal: "KILL", pid: sidecar.pid },
+    ]);
     output.closeWriter();
     const agentEnd = ended(agent);
     const sidecarEnd = ended(sidecar);
@@ -160,9 +169,10 @@ function troubleIn(line: string): string | undefined {
   if (event === "delivered" && Array.isArray(rejected) && rejected.length > 0) {
     const named = rejected.filter(isJsonObject).map(({ code, path, limit }) => {
       const most = typeof limit === "number" ? ` (the limit is ${String(limit)} bytes)` : "";
-      return `${String(path)} ${String(code)}${most}`;
+      const known = Object.entries(issueAdvice).find(([name]) => name === code);
+      return `${String(path)}: ${String(code)}${most}${known === undefined ? "" : `: ${known[1]}`}`;
     });
-    return `rejected: ${named.join(", ")}`;
+    return `rejected ${named.join("; ")}`;
   }
   if (typeof level !== "number" || level < warningLevel) return undefined;
   const detail = [message, reason].filter((text) => typeof text === "string").join(" ");

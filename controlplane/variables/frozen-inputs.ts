@@ -31,7 +31,7 @@ export function freezeInputs(run: string, request: CreateRun, limits: Limits): N
     if (value === undefined) continue;
     const input = freeze(name, value, limits);
     if (frozen.has(input.key)) {
-      throw new ApiError("invalid_request", `${name}: given twice, in different spellings`);
+      throw new ApiError("invalid_request", `${said(name)}: given twice, in different spellings`);
     }
     frozen.set(input.key, input);
   }
@@ -50,16 +50,22 @@ export function toValue(key: string, bytes: Buffer, kind: OutputKind = "text"): 
 function freeze(name: string, value: string, { max_value_bytes }: Limits): NewValue {
   const key = `${workflowFolder}.${name}`;
   const parsed = parseKey(key);
-  if ("problem" in parsed) throw new ApiError("invalid_request", `${name}: ${parsed.problem}`);
+  if ("problem" in parsed)
+    throw new ApiError("invalid_request", `${said(name)}: ${parsed.problem}`);
   if (!value.isWellFormed()) {
-    throw new ApiError("invalid_request", `${name}: the value is not well-formed Unicode`);
+    throw new ApiError("invalid_request", `${said(name)}: the value is not well-formed Unicode`);
   }
   const bytes = Buffer.from(value);
   if (bytes.length > max_value_bytes) {
     throw new ApiError(
       "invalid_request",
-      `${name}: the value has ${String(bytes.length)} bytes; the limit is ${String(max_value_bytes)}`,
+      `${said(name)}: the value has ${String(bytes.length)} bytes; the limit max_value_bytes (--max-value-bytes) is ${String(max_value_bytes)}: shorten the value, or raise the limit`,
     );
   }
   return toValue(parsed.segments.join("."), bytes);
+}
+
+/** As every other message names it: the input `repo`, not `inputs.repo`. */
+function said(name: string): string {
+  return name.startsWith("inputs.") ? `the input \`${name.slice("inputs.".length)}\`` : name;
 }

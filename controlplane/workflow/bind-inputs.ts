@@ -39,7 +39,7 @@ export function bindInputs(
   for (const { name, kind, options, required, fallback } of declared) {
     const value = byName.get(name) ?? fallback;
     if (value === undefined) {
-      if (required) problems.push(`the input ${quote(name)} is missing`);
+      if (required) problems.push(`the input ${quote(name)} is missing: --input ${name}=VALUE`);
       continue;
     }
     const problem = kindProblem(kind, options, value);

@@ -64,6 +64,8 @@ function isWholeByDefaults(attributes: DotAttributes): boolean {
   return kind === "start" || kind === "exit" || (kind === "script" && attributes.has("script"));
 }
 
+const runKinds = stepKinds.filter((kind) => !insteadOfKind.has(kind));
+
 function readKind(dot: DotNode, at: Position, findings: FindingList): StepKind | undefined {
   const type = dot.attributes.get("type");
   const shape = dot.attributes.get("shape");
@@ -72,15 +74,17 @@ function readKind(dot: DotNode, at: Position, findings: FindingList): StepKind |
     const { text } = type.value;
     kind = stepKinds.find((one) => one === text);
     if (kind === undefined) {
-      const message = `no step has the type ${quote(text)}${suggest(text, stepKinds)}; types are ${stepKinds.join(", ")}`;
+      const message = `no step has the type ${quote(text)}${suggest(text, stepKinds)}; this version runs ${runKinds.join(", ")}`;
       findings.add("bad_shape", type.nameOffset, message);
     }
   } else if (shape !== undefined) {
     const { text } = shape.value;
     kind = kindByShape.get(text);
     if (kind === undefined) {
-      const shapes = [...kindByShape.keys()];
-      const message = `no step has the shape ${quote(text)}${suggest(text, shapes)}; shapes are ${shapes.join(", ")}`;
+      const shapes = [...kindByShape].flatMap(([name, one]) =>
+        runKinds.includes(one) ? name : [],
+      );
+      const message = `no step has the shape ${quote(text)}${suggest(text, shapes)}; this version runs ${shapes.join(", ")}`;
       findings.add("bad_shape", shape.nameOffset, message);
     }
   } else if (dot.attributes.has("script")) {

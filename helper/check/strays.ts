@@ -2,7 +2,7 @@ import { openFolderAt, withFd } from "../descriptors.ts";
 import { listEntries } from "../folder.ts";
 import type { Step } from "../step.ts";
 import { errnoOf } from "../variables-error.ts";
-import { advice } from "./advice.ts";
+import { issueAdvice } from "../../contract/issue-advice.ts";
 import type { SkippedIssue } from "./issue.ts";
 
 /**
@@ -23,7 +23,7 @@ export function findStrays({ root, path, limits }: Step): SkippedIssue[] {
   return paths.map((stray) => ({
     code: "stray_at_root",
     path: stray,
-    advice: advice.stray_at_root,
+    advice: issueAdvice.stray_at_root,
   }));
 }
 

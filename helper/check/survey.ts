@@ -7,7 +7,8 @@ import { EntryBudget } from "../entry-budget.ts";
 import { listEntries, nameOf } from "../folder.ts";
 import type { Step } from "../step.ts";
 import { errnoOf, VariablesError } from "../variables-error.ts";
-import { advice, adviceOnName, adviceOnShadow } from "./advice.ts";
+import { issueAdvice } from "../../contract/issue-advice.ts";
+import { adviceOnName, adviceOnShadow } from "./advice.ts";
 import { judgeLeaf } from "./judge-leaf.ts";
 import type { RejectedIssue, SkippedIssue } from "./issue.ts";
 
@@ -166,11 +167,11 @@ class Surveyor {
     code: Exclude<RejectedIssue["code"], "invalid_output_key">,
     details: Pick<RejectedIssue, "key" | "size" | "limit"> = {},
   ): void {
-    this.#rejected.push({ code, path, advice: advice[code], ...details });
+    this.#rejected.push({ code, path, advice: issueAdvice[code], ...details });
   }
 
   #skip(path: Buffer, code: SkipCode): void {
-    this.#skipped.push({ code, path, advice: advice[code] });
+    this.#skipped.push({ code, path, advice: issueAdvice[code] });
   }
 }
 
@@ -181,7 +182,7 @@ function nothing(
   code: "step_entries_exceeded" | "step_files_exceeded" | "step_bytes_exceeded",
   limit: number,
 ): Survey {
-  const rejected = [{ code, path: Buffer.alloc(0), advice: advice[code], limit }];
+  const rejected = [{ code, path: Buffer.alloc(0), advice: issueAdvice[code], limit }];
   return { accepted: [], rejected, skipped: [] };
 }
 

@@ -3,12 +3,14 @@ import { checkedKey } from "../checked-key.ts";
 import type { CommandIo, ListedCommand, Words } from "../command.ts";
 import { extensionSign } from "../extension-sign.ts";
 import { manglingSigns } from "../mangling-signs.ts";
+import { fullKey } from "../own-prefix.ts";
+import { ownSegments } from "../own-segments.ts";
 import { readInputFile } from "../read-input-file.ts";
 import { usage } from "../read-words.ts";
 import { saveValue } from "../save.ts";
 import { sizeText } from "../size-text.ts";
 import { withStep } from "../step.ts";
-import { checkSize, decodeValue } from "../value.ts";
+import { checkReadSize, decodeValue } from "../value.ts";
 
 /** `wfvar set`: stores exactly the bytes given (WV-14). */
 export const set: ListedCommand = {
@@ -53,8 +55,7 @@ Exit codes: 0 stored, 2 bad key, value or words, 3 over a size limit, 4 not this
 
 function readValue({ words: [key = "", argument], flags }: Words, io: CommandIo): Uint8Array {
   if (key.includes("=")) throw usage("KEY=VALUE is one word; write KEY VALUE", "set");
-  // Before anything is read: a producer at the other end of stdin may take long.
-  const name = checkedKey(key).join(".");
+  const segments = checkedKey(key);
   const file = flags.get("--file");
   const sources = [argument, file, flags.get("--stdin")].filter((given) => given !== undefined);
   if (sources.length > 1) throw usage("give one of VALUE, --file and --stdin", "set");
@@ -62,14 +63,18 @@ function readValue({ words: [key = "", argument], flags }: Words, io: CommandIo)
   if (sources.length === 0) {
     throw usage(
       io.stdinCarriesData()
-        ? "no VALUE, but stdin is not empty; add --stdin to store what it brings"
+        ? "no VALUE; add --stdin to store what stdin brings"
         : "no VALUE; give it, --file F or --stdin",
       "set",
     );
   }
-  const limit = withStep(io.env, ({ limits }) => limits.max_value_bytes);
-  const bytes = file === undefined ? io.readStdin(limit + 1) : readInputFile(file, limit, name);
-  checkSize(bytes.length, limit, name);
-  decodeValue(bytes, name);
+  // Before anything is read: a producer at the other end of stdin may take long.
+  const { limit, full } = withStep(io.env, (step) => ({
+    limit: step.limits.max_value_bytes,
+    full: fullKey(ownSegments(segments, step), step.path),
+  }));
+  const bytes = file === undefined ? io.readStdin(limit + 1) : readInputFile(file, limit, full);
+  checkReadSize(bytes, limit, full);
+  decodeValue(bytes, full);
   return bytes;
 }

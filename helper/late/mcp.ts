@@ -40,7 +40,7 @@ function serve(io: CommandIo): void {
   };
   // An error of the protocol may quote what the client sent, values included.
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK's only way
-  server.server.onerror = () => {
+  server.onerror = () => {
     complain("a message of the MCP client could not be read or answered");
   };
   // The client has gone without closing stdin.

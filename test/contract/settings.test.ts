@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { count, durationMs, readSettings, text, toggle } from "../../contract/settings.ts";
+import {
+  count,
+  describeSettings,
+  durationMs,
+  readSettings,
+  text,
+  toggle,
+} from "../../contract/settings.ts";
 
 const settings = {
   url: text({ env: "WFVAR_CP_URL", placeholder: "URL", help: "", required: true }),
@@ -38,7 +45,32 @@ describe("readSettings", () => {
     expect(problems).toEqual(["--attempt needs a value", "WFVAR_CP_URL is required: not empty"]);
   });
 
+  it("names the flag that was meant, and takes no value of it for a word", () => {
+    const { words, problems } = readSettings(
+      settings,
+      ["--cp-ulr", "s3cret", "--lingre", "x", "--inptu", "y", "--nope", "z"],
+      { WFVAR_CP_URL: "u" },
+      ["--input"],
+    );
+    expect(problems).toEqual([
+      "unknown flag --cp-ulr (did you mean `--cp-url`?)",
+      "unknown flag --lingre (did you mean `--linger`?)",
+      "unknown flag --inptu (did you mean `--input`?)",
+      "unknown flag --nope",
+    ]);
+    // A switch has no value, and nobody knows what `--nope` would have.
+    expect(words).toEqual(["x", "z"]);
+  });
+
+  it("says how a flag's variable is called, where its name does not", () => {
+    const url = text({ env: "DATABASE_URL", placeholder: "URL", help: "" });
+    const page = describeSettings({ database: url, ...settings });
+    expect(page).toMatch(/--database-url URL .*\[DATABASE_URL\]/);
+    expect(page).toMatch(/ as --cp-url is WFVAR_CP_URL$/);
+  });
+
   it("sees --help and --version", () => {
+    expect(readSettings(settings, ["-h"], {})).toMatchObject({ help: true, words: [] });
     expect(readSettings(settings, ["--help"], {})).toMatchObject({ help: true, version: false });
     expect(readSettings(settings, ["--version"], {})).toMatchObject({ version: true });
   });

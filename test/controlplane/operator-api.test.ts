@@ -46,7 +46,7 @@ describe("making a run", () => {
     {
       name: "a name that is no key",
       body: { template: "t", inputs: { "a b": "1" } },
-      detail: /inputs\.a b/,
+      detail: /the input `a b`/,
     },
     {
       name: "two names that fold to one",
@@ -56,7 +56,7 @@ describe("making a run", () => {
     {
       name: "a value over its limit",
       body: { template: "t", inputs: { a: "x".repeat(31) }, limits: { max_value_bytes: 30 } },
-      detail: /inputs\.a.*31 bytes; the limit is 30/,
+      detail: /the input `a`.*31 bytes; the limit max_value_bytes .*is 30/,
     },
     {
       name: "text that is no Unicode",

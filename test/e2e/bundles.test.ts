@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -41,6 +42,22 @@ describe("the agent's bundles", () => {
       for (const { path } of imports) expect(path).toMatch(/^node:/);
     },
   );
+
+  it.each([
+    ["index.cjs", ["-e", `require("${dist}/agent/variables/index.cjs").load("nope")`]],
+    [
+      "index.mjs",
+      [
+        "--input-type=module",
+        "-e",
+        `import { load } from "${dist}/agent/variables/index.mjs"; load("nope")`,
+      ],
+    ],
+  ])("%s floods no agent's context with itself where an error is not caught", (_name, args) => {
+    const { stderr } = spawnSync(process.execPath, args, { encoding: "utf8", env: {} });
+    expect(stderr).toContain("no_variables");
+    expect(stderr.length).toBeLessThan(4096);
+  });
 
   it("keep helper and entrypoint apart, but for what the entrypoint may take", () => {
     for (const [file, { inputs }] of agentBundles) {

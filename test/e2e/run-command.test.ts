@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { dist } from "../support/dist.ts";
@@ -33,6 +33,20 @@ function workflow(body: string, name = "test.dot"): string {
 }
 
 const review = resolve("examples/review.dot");
+
+function childrenOf(pid: number | undefined): string[] {
+  const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
+  return stdout.split("\n").filter(Boolean);
+}
+
+/** Empty where there is no such process any more. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+  } catch {
+    return "";
+  }
+}
 
 describe("wfvar-cp run", () => {
   it("runs the example over a real tree and shows every value", async () => {
@@ -104,7 +118,9 @@ describe("wfvar-cp run", () => {
     );
     const { code, stdout } = await wfvarCp(["run", file]).end;
     expect(code).toBe(0);
-    expect(stdout).toContain("sidecar rejected: report.md invalid_output_key");
+    expect(stdout).toMatch(
+      /sidecar rejected report\.md: invalid_output_key: names are letters, digits.*: rename it\n/,
+    );
   });
 
   it("succeeds without a step to run", async () => {
@@ -120,17 +136,28 @@ describe("wfvar-cp run", () => {
     expect(stdout).toContain("| \\x1b[31mred\\x1b[0m");
   });
 
-  it("delivers what there is and exits 1 when it is told to stop", async () => {
+  it("says what the agent said last, and not that a value was stored", async () => {
+    const file = workflow(
+      `a [shape=parallelogram, script="echo oops >&2; wfvar set x 1; wfvar set y 1; wfvar unset y; exit 3"] start -> a -> done`,
+    );
+    const { stderr } = await wfvarCp(["run", file]).end;
+    expect(stderr).toMatch(/^failed after \S+: a: the agent failed \(exit 3\): oops \(/);
+  });
+
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("delivers what there is when it is told to stop by %s", async (signal, exitCode) => {
     const file = workflow(
       `a [shape=parallelogram, script="wfvar set x 1; echo waiting; sleep 60"] start -> a -> done`,
     );
     const running = wfvarCp(["run", file]);
     await expect.poll(running.output, { timeout: 10_000 }).toContain("| waiting");
-    running.child.kill("SIGTERM");
+    running.child.kill(signal);
     const { code, stdout, stderr } = await running.end;
-    expect(code).toBe(1);
+    expect(code).toBe(exitCode);
     expect(stdout).toMatch(/^a\.x\s+a\s+1 byte\s+1$/m);
-    expect(stderr).toMatch(/^failed after \S+: a: the agent was terminated/);
+    expect(stderr).toMatch(/^interrupted after \S+ in step a \(its folder: \S+\)\n$/);
   });
 
   it("keeps what earlier runs stored", async () => {
@@ -154,6 +181,19 @@ describe("wfvar-cp run", () => {
       argv: ["run", review, "--nope"],
       code: 2,
       stderr: /^wfvar-cp: unknown flag --nope\n$/,
+    },
+    {
+      name: "a misspelt --input, and takes its value for no file",
+      argv: ["run", review, "--inptu", "repo=a"],
+      code: 2,
+      stderr: /^wfvar-cp: unknown flag --inptu \(did you mean `--input`\?\)\n$/,
+    },
+    {
+      name: "a limit that the run's own id is over",
+      argv: ["run", review, "--max-value-bytes", "10"],
+      code: 2,
+      stderr:
+        /^wfvar-cp: invalid_request: run-id: the value has 22 bytes; the limit max_value_bytes \(--max-value-bytes\) is 10: [^\n]+\n$/,
     },
     {
       name: "an unknown input",
@@ -197,7 +237,7 @@ describe("wfvar-cp run", () => {
     const input = await wfvarCp(["run", review, "--input", `repo=@${file}`]).end;
     expect(input.code).toBe(2);
     expect(input.stderr).toMatch(
-      /^wfvar-cp: invalid_request: inputs\.repo: the value has 2097152 bytes; the limit is 1048576\n$/,
+      /^wfvar-cp: invalid_request: the input `repo`: the value has 2097152 bytes; the limit max_value_bytes \(--max-value-bytes\) is 1048576: shorten the value, or raise the limit\n$/,
     );
   });
 
@@ -210,6 +250,22 @@ describe("wfvar-cp run", () => {
     ]);
   });
 
+  it("leaves no process behind where it is killed outright", async () => {
+    const pids = join(tempFolder(), "pids");
+    const file = workflow(
+      `a [shape=parallelogram, script="echo $PPID $$ > ${pids}; echo ready; sleep 60"] start -> a -> done`,
+    );
+    const { child, end, output } = wfvarCp(["run", file]);
+    await expect.poll(output, { timeout: 20_000 }).toContain("| ready");
+    const sidecar = childrenOf(child.pid).filter((pid) => commandOf(pid).endsWith("pack"));
+    expect(sidecar).toHaveLength(1);
+    const started = [...sidecar, ...readFileSync(pids, "utf8").trim().split(" ")];
+    child.kill("SIGKILL");
+    await end;
+    const left = (): string[] => started.filter((pid) => commandOf(pid) !== "");
+    await expect.poll(left, { timeout: 45_000 }).toEqual([]);
+  }, 90_000);
+
   it("ends its steps in order when nobody reads any more", async () => {
     const file = workflow(
       'chatty [shape=parallelogram script="while echo line; do sleep 0.01; done"] start -> chatty -> done',
@@ -217,7 +273,11 @@ describe("wfvar-cp run", () => {
     const { child, end, output } = wfvarCp(["run", file]);
     await expect.poll(output).toMatch(/line/);
     child.stdout.destroy();
-    expect((await end).code).toBe(1);
+    const { code, stderr } = await end;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^stopped after \S+ in step chatty: nobody reads the output any more \(/,
+    );
     // The step's shell was ended before its runner.
     expect(spawnSync("pgrep", ["-f", "while echo line; do sleep 0.01"]).status).toBe(1);
   });

@@ -123,7 +123,7 @@ describe("wfvar-cp serve", () => {
     const { status, stderr } = spawnSync(process.execPath, argv, { encoding: "utf8" });
     expect([status, stderr]).toEqual([
       2,
-      "wfvar-cp: WFVAR_STEP_LISTEN cannot be listened on: already in use\n",
+      `wfvar-cp: --step-listen ${listen} (WFVAR_STEP_LISTEN): already in use; choose another port\n`,
     ]);
   });
 });

@@ -123,6 +123,17 @@ describe("the volume (WV-1, WV-15)", () => {
 });
 
 describe("a call that makes no sense (WV-15)", () => {
+  it("is said even where there is no volume for a marker", async () => {
+    const ended = await run(makeStepFolder(), [], {
+      args: ["--agent-garce", "1s"],
+      env: { WORKFLOW_VARIABLES_ROOT: "/nope" },
+    });
+    expect(ended).toMatchObject({ code: 125, stdout: "" });
+    expect(ended.stderr).toMatch(
+      /^entrypoint: usage: unknown flag --agent-garce \(did you mean `--agent-grace`\?\)[^\n]+\nentrypoint: no_variables: \/nope [^\n]+: mount the volume there, or set WORKFLOW_VARIABLES_ROOT\n$/,
+    );
+  });
+
   it.each<[string, readonly string[], Record<string, string>, RegExp]>([
     ["no command", [], {}, /no command/],
     ["a command without `--`", ["true"], {}, /no command/],

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
 import { version } from "../../contract/version.ts";
 import { unprivileged } from "./unprivileged.ts";
@@ -148,10 +149,17 @@ describe("exit codes and their one line (WV-14)", () => {
     const full = openSync("/dev/full", "w");
     const child = spawn(process.execPath, [kit.bundle, "get", "k"], {
       env: folder.env,
-      stdio: ["ignore", full, "ignore"],
+      stdio: ["ignore", full, "pipe"],
     });
     closeSync(full);
-    expect(await once(child, "exit")).toEqual([5, null]);
+    const [err, exit] = await Promise.all([
+      child.stderr === null ? "" : textOf(child.stderr),
+      once(child, "exit"),
+    ]);
+    expect(exit).toEqual([5, null]);
+    expect(err).toBe(
+      "wfvar: io_error: stdout did not take all of the output (ENOSPC): direct it elsewhere\n",
+    );
   });
 
   it("never says a value, whichever word it came in by", () => {
@@ -337,6 +345,33 @@ describe("set says what it did (WV-14)", () => {
       status: 2,
       err: expect.stringMatching(/^wfvar: usage: [^\n]*--file/),
     });
+  });
+
+  it.each([
+    ["is closed", "<&-"],
+    ["is a folder", "</"],
+  ])("refuses a stdin that %s, and works with it otherwise", (_name, direction) => {
+    using folder = variablesFolder("judge", ["judge/K=v"]);
+    const run = (command: string): readonly [number | null, string] => {
+      const { status, stdout, stderr } = spawnSync(
+        "sh",
+        ["-c", `"$0" ${command} ${direction}`, kit.launcher],
+        {
+          env: { PATH: process.env["PATH"], ...folder.env },
+          encoding: "utf8",
+        },
+      );
+      return [status, stdout + stderr];
+    };
+    const refused = "wfvar: usage: stdin is closed or a folder: see wfvar set --help\n";
+    expect(run("set k --stdin")).toEqual([2, refused]);
+    expect(run("get k")).toEqual([0, "v"]);
+  });
+
+  it("minds no stderr that is full", () => {
+    using folder = variablesFolder();
+    expect(runScript("wfvar_set k v 2>/dev/full", folder.env).status).toBe(0);
+    expect(runScript("wfvar_get nope 2>/dev/full", folder.env).status).toBe(1);
   });
 
   it("stops reading stdin at the limit", () => {

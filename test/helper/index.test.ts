@@ -61,6 +61,17 @@ describe("the library (WV-13)", () => {
     },
   );
 
+  it.each([[5], [null], [{ prefix: "plan." }]])(
+    "refuses the prefix %j, which is no string",
+    (given) => {
+      using folder = variablesFolder();
+      enter(folder);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what callers without types do
+      expect(codeOf(() => keys(given as unknown as string))).toBe("invalid_key");
+      expect(keys(undefined)).toEqual(keys());
+    },
+  );
+
   it("throws errors that carry code, key, size and limit, and no value", () => {
     using folder = variablesFolder("judge", [], { max_value_bytes: 4 });
     enter(folder);

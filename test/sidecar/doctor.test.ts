@@ -26,7 +26,10 @@ describe("wfvar-sidecar doctor", () => {
     const cp = await startControlPlane();
     const run = await cp.createRun();
     const stamped = await cp.stamp(run, { step: "judge" });
-    const { code, stdout } = await sidecarSays("doctor", podEnv(stamped, tempFolder(), cp.stepUrl));
+    const { code, stdout } = await sidecarSays(
+      ["doctor"],
+      podEnv(stamped, tempFolder(), cp.stepUrl),
+    );
     expect(stdout).not.toMatch(/PROBLEM/);
     expect(stdout).toMatch(/^ok +control plane +answers at http.*; the token was not tried$/m);
     expect(code).toBe(0);
@@ -36,7 +39,7 @@ describe("wfvar-sidecar doctor", () => {
 
   it("knows the operator listener from the step listener", async () => {
     const cp = await startControlPlane();
-    const { code, stdout } = await sidecarSays("doctor", pod(cp.operatorUrl));
+    const { code, stdout } = await sidecarSays(["doctor"], pod(cp.operatorUrl));
     expect([code, stdout]).toEqual([
       12,
       expect.stringMatching(
@@ -69,7 +72,7 @@ describe("wfvar-sidecar doctor", () => {
   ])("names $name, and what to mend", async ({ change, says }) => {
     const env = pod(await answeringWith(401));
     change(env);
-    const { code, stdout } = await sidecarSays("doctor", env);
+    const { code, stdout } = await sidecarSays(["doctor"], env);
     expect([code, stdout]).toEqual([12, expect.stringMatching(says)]);
     expect(stdout.match(/PROBLEM/g)).toHaveLength(1);
     expect(stdout).not.toMatch(/t0ken/);

@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -68,6 +69,21 @@ describe("prefill (WV-1)", () => {
     ]).toEqual([0o555, 0o555, 0o555, 0o555]);
     expect(mode(root, "l_2/judge")).toBe(0o777);
   });
+
+  it.each([".done=", ".done/", ".done->nowhere"])(
+    "takes no volume in which a step has ended: %s",
+    async (marker) => {
+      const { root, env } = await podFor(await tarOf(good));
+      makeTree(root, [marker]);
+      const { code, log } = await runSidecar("prefill", env);
+      expect(code).toBe(12);
+      expect(log.at(-1)).toMatchObject({
+        code: "volume_unusable",
+        message: "a step has ended in this volume (.done stands): a pod needs a fresh volume",
+      });
+      expect(readdirSync(root)).toEqual([".done"]);
+    },
+  );
 
   it("runs again in the same volume and leaves the own folder's contents alone", async () => {
     const { root, env } = await podFor(await tarOf(good));

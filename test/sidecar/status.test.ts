@@ -16,7 +16,7 @@ describe("wfvar-sidecar status", () => {
     makeTree(root, ["judge/A=1", "judge/b=22", "judge/bad name=x"]);
     const log = join(tempFolder(), "termination-log");
     const env = { ...pod(root), WFVAR_TERMINATION_LOG: log };
-    const before = await sidecarSays("status", env);
+    const before = await sidecarSays(["status"], env);
     expect(before).toEqual({
       code: 0,
       stdout:
@@ -26,8 +26,16 @@ describe("wfvar-sidecar status", () => {
         "folder   2 values, 3 bytes, 1 invalid_output_key\n",
     });
     writeFileSync(log, "");
-    const { stdout } = await sidecarSays("status", env);
+    const { stdout } = await sidecarSays(["status"], env);
     expect(stdout).toMatch(/^sidecar {2}has not said anything yet$/m);
+  });
+
+  it("says that the volume is not there, and what to mend", async () => {
+    expect(await sidecarSays(["status"], pod(join(tempFolder(), "nope")))).toEqual({
+      code: 12,
+      stdout:
+        "PROBLEM  volume         the volume does not exist: mount it, or set WORKFLOW_VARIABLES_ROOT\n",
+    });
   });
 
   it("says what was delivered", async () => {
@@ -39,7 +47,7 @@ describe("wfvar-sidecar status", () => {
     const env = { ...podEnv(stamped, root, cp.stepUrl), WFVAR_TERMINATION_LOG: log };
     writeFileSync(log, "");
     expect((await runSidecar("pack", env)).code).toBe(0);
-    const { stdout } = await sidecarSays("status", env);
+    const { stdout } = await sidecarSays(["status"], env);
     expect(stdout).toMatch(/^sidecar {2}delivered since \S+Z, 1 values$/m);
     expect(stdout).toMatch(/^agent {4}over, with a marker that is not valid$/m);
   });

@@ -64,10 +64,10 @@ export async function runSidecar(
 
 /** What a command that talks to people prints. */
 export async function sidecarSays(
-  command: "status" | "doctor",
+  words: readonly string[],
   env: Record<string, string>,
 ): Promise<{ code: unknown; stdout: string }> {
-  const child = spawn(process.execPath, [join(dist, "sidecar", "main.mjs"), command], {
+  const child = spawn(process.execPath, [join(dist, "sidecar", "main.mjs"), ...words], {
     env,
     stdio: ["ignore", "pipe", "ignore"],
   });

@@ -68,36 +68,40 @@ interface Run {
   readonly after: Snapshot;
 }
 
-it("JavaScript and Python give the same, say the same and leave the same, call by random call (WV-13)", () => {
-  using kit = pythonKit();
-  const vectors = sample(vector, 800);
-  const inJavaScript = vectors.map((one): Run => {
-    const tree = makeVectorTree(one);
-    const outcome = callInJavaScript(one, tree.env);
-    const after = snapshotOf(tree.root);
-    tree.remove();
-    return { outcome, after };
-  });
-  const trees = vectors.map((one) => makeVectorTree(one));
-  const calls = trees.map(({ env }, i) => ({ vector: vectors[i] ?? raise(), env }));
-  const outcomes = callElsewhere(pythonRunner(kit), calls);
-  const codes = new Set<string>();
-  for (const [i, tree] of trees.entries()) {
-    const outcome = outcomes[i] ?? raise();
-    codes.add("code" in outcome ? outcome.code : "ok");
-    const run: Run = { outcome, after: snapshotOf(tree.root) };
-    tree.remove();
-    expect(run, JSON.stringify(vectors[i])).toEqual(inJavaScript[i]);
-  }
-  // Else the trees were too tame to show a difference.
-  expect([...codes]).toEqual(
-    expect.arrayContaining(
-      "ok not_found invalid_key ambiguous_key unsafe_path outside_own_step value_too_large step_entries_exceeded".split(
-        " ",
+it(
+  "JavaScript and Python give the same, say the same and leave the same, call by random call (WV-13)",
+  { timeout: 120_000 },
+  () => {
+    using kit = pythonKit();
+    const vectors = sample(vector, 800);
+    const inJavaScript = vectors.map((one): Run => {
+      const tree = makeVectorTree(one);
+      const outcome = callInJavaScript(one, tree.env);
+      const after = snapshotOf(tree.root);
+      tree.remove();
+      return { outcome, after };
+    });
+    const trees = vectors.map((one) => makeVectorTree(one));
+    const calls = trees.map(({ env }, i) => ({ vector: vectors[i] ?? raise(), env }));
+    const outcomes = callElsewhere(pythonRunner(kit), calls);
+    const codes = new Set<string>();
+    for (const [i, tree] of trees.entries()) {
+      const outcome = outcomes[i] ?? raise();
+      codes.add("code" in outcome ? outcome.code : "ok");
+      const run: Run = { outcome, after: snapshotOf(tree.root) };
+      tree.remove();
+      expect(run, JSON.stringify(vectors[i])).toEqual(inJavaScript[i]);
+    }
+    // Else the trees were too tame to show a difference.
+    expect([...codes]).toEqual(
+      expect.arrayContaining(
+        "ok not_found invalid_key ambiguous_key unsafe_path outside_own_step value_too_large step_entries_exceeded".split(
+          " ",
+        ),
       ),
-    ),
-  );
-});
+    );
+  },
+);
 
 function raise(): never {
   throw new RangeError("as many outcomes as calls");

@@ -22,7 +22,8 @@ export class Parser {
   readonly problems: DotProblem[] = [];
   readonly #lexer: Lexer;
   #token: Token;
-  #undirected = false;
+  /** What stood before it. */
+  #before: Token | undefined;
   #depth = 0;
 
   /** Throws DotError where the source does not even begin with a token. */
@@ -37,12 +38,11 @@ export class Parser {
   parse(): GraphSyntax {
     const strict = this.#accept("strict");
     const offset = this.#token.start;
-    if (this.#accept("graph")) {
-      this.#undirected = true;
-      this.#note(offset, "a workflow is a `digraph`; `graph` has no directions");
-    } else {
-      this.#expect("digraph", "a workflow begins with `digraph`");
+    if (this.#token.kind === "graph") {
+      const message = "a workflow is a `digraph`; `graph` has no directions";
+      throw new DotError("syntax", offset, message);
     }
+    this.#expect("digraph", "a workflow begins with `digraph`");
     const name = this.#optionalId();
     const statements = this.#body();
     if (this.#token.kind !== "end") {
@@ -94,9 +94,7 @@ export class Parser {
     const rest: { arrow: number; end: EndSyntax }[] = [];
     while (this.#token.kind === "->" || this.#token.kind === "--") {
       const arrow = this.#advance();
-      if (arrow.kind === "--" && !this.#undirected) {
-        this.#note(arrow.start, "`--` has no direction; write `->`");
-      }
+      if (arrow.kind === "--") this.#note(arrow.start, "`--` has no direction; write `->`");
       rest.push({ arrow: arrow.start, end: this.#end() });
     }
     if (rest.length > 0) return { kind: "edges", first, rest, attributes: this.#attributes() };
@@ -139,10 +137,13 @@ export class Parser {
   /** Any number of `[...]`, one after the other. */
   #attributes(): AttributeSyntax[] {
     const attributes: AttributeSyntax[] = [];
-    while (this.#accept("[")) {
+    while (this.#token.kind === "[") {
+      const open = this.#advance();
       while (!this.#accept("]")) {
+        this.#refuseUnclosed(open);
+        const endedQuote = this.#before?.kind === "quoted" ? this.#before.end : undefined;
         const name = this.#id("expected an attribute name or `]`");
-        this.#expect("=", "expected `=` after the attribute name; a name with dots needs quotes");
+        if (!this.#accept("=")) throw this.#noAttribute(open, name, endedQuote);
         attributes.push({ ...named(name), value: this.#id("expected a value after `=`").decoded });
         if (attributes.length > dotLimits.attributes) {
           const limit = String(dotLimits.attributes);
@@ -152,6 +153,20 @@ export class Parser {
       }
     }
     return attributes;
+  }
+
+  /** What no list of attributes holds begins the next statement, or ends the braces. */
+  #refuseUnclosed(open: Token): void {
+    if (afterAttributes.has(this.#token.kind))
+      throw new DotError("syntax", open.start, "this `[` has no closing `]`");
+  }
+
+  #noAttribute(open: Token, name: Id, endedQuote: number | undefined): DotError {
+    // `"echo "hi""`: the word stands at the very end of a string.
+    if (name.offset === endedQuote)
+      return new DotError("syntax", name.offset, 'write a quote inside a string as `\\"`');
+    this.#refuseUnclosed(open);
+    return this.#unexpected("expected `=` after the attribute name; a name with dots needs quotes");
   }
 
   #optionalId(): SourceText | undefined {
@@ -192,6 +207,7 @@ export class Parser {
 
   #advance(): Token {
     const token = this.#token;
+    this.#before = token;
     this.#token = this.#lexer.next();
     return token;
   }
@@ -206,6 +222,19 @@ export class Parser {
     return new DotError("syntax", start, `${message}; found ${found}`);
   }
 }
+
+const afterAttributes: ReadonlySet<TokenKind> = new Set<TokenKind>([
+  "->",
+  "--",
+  "{",
+  "}",
+  "[",
+  "node",
+  "edge",
+  "graph",
+  "subgraph",
+  "end",
+]);
 
 /** `offset` is where it begins in the source, quote included. */
 interface Id {

@@ -12,7 +12,7 @@ export interface ReadDot {
 }
 
 /**
- * Reads one DOT file (G-1). Never throws for what stands in it: HTML values, ports, `--` and `graph` are all
+ * Reads one DOT file (G-1). Never throws for what stands in it: HTML values, ports and `--` are all
  * reported and passed over, the first thing that is not DOT ends the reading. Time grows with the length of
  * the file and with `dotLimits`, not with its square.
  */

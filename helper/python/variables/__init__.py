@@ -83,7 +83,8 @@ def keys(prefix: str | None = None) -> list[str]:
     """Keys, sorted; ``load`` loads whatever is listed.
 
     ``keys()`` gives the step's own, relative; ``keys(prefix="judge.")`` every visible one that starts so,
-    in any case; ``keys("")`` all. Raises VariablesError: ``step_entries_exceeded`` (also a ValueError);
+    in any case; ``keys("")`` all. Raises VariablesError: ``invalid_key`` for what is no text,
+    ``step_entries_exceeded`` (also a ValueError);
     ``no_variables``, ``unsafe_path``, ``io_error`` (also an OSError).
     """
     from .list_keys import list_keys

@@ -6,7 +6,7 @@ from .declared_outputs import DeclaredOutput, declared_outputs
 from .escape import escape_text
 from .size_text import size_text
 from .step import Step
-from .visible import find_others, find_own
+from .visible import Visible, find_others, find_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,10 +26,7 @@ def format_brief(step: Step) -> str:
     Made from what is on disk, and holds keys and sizes, no values. Raises what listing the keys raises.
     """
     own, shadowing = find_own(step)
-    readable = sorted(
-        [_key_line(each.full, each.size) for each in find_others(step, shadowing)]
-        + [f"{_key_line(each.relative or each.full, each.size)}, your own" for each in own]
-    )
+    readable = [_key_line(each, step) for each in sorted(find_others(step, shadowing) + own, key=_shown)]
     outputs = declared_outputs(step.untrusted_step_file)
     return "\n".join(
         [
@@ -82,8 +79,18 @@ def _how_to(step: Step, example: str) -> list[str]:
     ]
 
 
-def _key_line(key: str, size: int) -> str:
-    return f"- {_code(key)}: {size_text(size)}"
+def _shown(variable: Visible) -> str:
+    return variable.relative or variable.full
+
+
+def _key_line(variable: Visible, step: Step) -> str:
+    limit = step.limits.max_value_bytes
+    is_own = variable.full.startswith(f"{step.path.text}.")
+    return (
+        f"- {_code(_shown(variable))}: {size_text(variable.size)}"
+        + (", your own" if is_own else "")
+        + (f", over the limit of {limit}: no one can read it" if variable.size > limit else "")
+    )
 
 
 def _output_line(output: DeclaredOutput) -> str:

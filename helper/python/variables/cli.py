@@ -51,10 +51,12 @@ def _run(argv: Sequence[str], io: ProcessIo) -> int:
     if not argv:
         raise usage("no command")
     name, rest = argv[0], argv[1:]
-    if name in ("--help", "--version"):
+    if name == "help" and rest and not rest[0].startswith("-"):
+        return _run([rest[0], "--help", *rest[1:]], io)
+    if name in ("--help", "-h", "help", "--version"):
         if rest:
             raise usage(f"{name} stands alone")
-        io.write_out(_overview() if name == "--help" else _version())
+        io.write_out(_version() if name == "--version" else _overview())
         return 0
     command = _command(name)
     if command is None:

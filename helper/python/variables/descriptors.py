@@ -11,14 +11,13 @@ import os
 import stat
 
 from .errors import refusal
+from .obstacle import CLOSED, MOUNT, ODD, obstacle_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 ABSENT = "absent"
-UNSAFE = "unsafe"
-"""Something that is never gone into: a link, a pipe, a device, another mount, a closed folder."""
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 # O_NONBLOCK: a FIFO put where a file was would otherwise hold the open until a writer comes.
@@ -27,13 +26,13 @@ _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 # O_NOFOLLOW met a link; a socket; a device without a driver.
 _FILE_REFUSALS = {
     errno.ENOENT: ABSENT,
-    errno.ELOOP: UNSAFE,
-    errno.ENXIO: UNSAFE,
-    errno.ENODEV: UNSAFE,
+    errno.ELOOP: "symlink",
+    errno.ENXIO: "socket",
+    errno.ENODEV: "device",
 }
 # Whatever is no folder, links included. One closed folder does not stop work on the others; the pack passes
 # it over too.
-_FOLDER_REFUSALS = {**_FILE_REFUSALS, errno.ENOTDIR: UNSAFE, errno.EACCES: UNSAFE}
+_FOLDER_REFUSALS = {**_FILE_REFUSALS, errno.ENOTDIR: ODD, errno.EACCES: CLOSED}
 
 
 class Descriptor:
@@ -54,11 +53,13 @@ class Descriptor:
 def open_folder(path: str) -> int | str:
     """Opens a folder by its path; the caller closes it. Only for the root: everything below goes through
     its descriptor.
+
+    This and the others below give ``ABSENT``, or the obstacle that stands there.
     """
     try:
         return os.open(path, _FOLDER_FLAGS)
     except OSError as error:
-        return _refused(error, _FOLDER_REFUSALS)
+        return _named(path, None, _refused(error, _FOLDER_REFUSALS))
 
 
 def open_folder_at(dir_fd: int, name: str, mount: str | None) -> int | str:
@@ -66,8 +67,8 @@ def open_folder_at(dir_fd: int, name: str, mount: str | None) -> int | str:
     try:
         fd = open_plain_folder(dir_fd, name)
     except OSError as error:
-        return _refused(error, _FOLDER_REFUSALS)
-    return _kept_if(fd, lambda: mount_of(fd) == mount)
+        return _named(name, dir_fd, _refused(error, _FOLDER_REFUSALS))
+    return _kept_unless(fd, lambda: None if mount_of(fd) == mount else MOUNT)
 
 
 def open_file_at(dir_fd: int, name: str) -> int | str:
@@ -76,7 +77,7 @@ def open_file_at(dir_fd: int, name: str) -> int | str:
         fd = open_anything(dir_fd, name)
     except OSError as error:
         return _refused(error, _FILE_REFUSALS)
-    return _kept_if(fd, lambda: stat.S_ISREG(os.fstat(fd).st_mode))
+    return _kept_unless(fd, lambda: _file_obstacle(os.fstat(fd).st_mode))
 
 
 def open_plain_folder(dir_fd: int, name: str) -> int:
@@ -119,11 +120,25 @@ def _refused(error: OSError, refusals: dict[int, str]) -> str:
     return known
 
 
-def _kept_if(fd: int, is_wanted: Callable[[], bool]) -> int | str:
-    keep = False
+def _named(path: str, dir_fd: int | None, refused: str) -> str:
+    """What is no folder, by what it is now: for a message, and nothing more may be made of it."""
+    if refused != ODD:
+        return refused
     try:
-        keep = is_wanted()
+        return obstacle_of(os.stat(path, dir_fd=dir_fd, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return ODD
+
+
+def _file_obstacle(mode: int) -> str | None:
+    return None if stat.S_ISREG(mode) else obstacle_of(mode)
+
+
+def _kept_unless(fd: int, obstacle: Callable[[], str | None]) -> int | str:
+    found: str | None = ODD
+    try:
+        found = obstacle()
     finally:
-        if not keep:
+        if found is not None:
             os.close(fd)
-    return fd if keep else UNSAFE
+    return fd if found is None else found

@@ -1,7 +1,7 @@
 """What the package refuses with (WV-13, WV-14).
 
 ``code`` is stable, and callers switch on it. The message is for a person: what, which, the limit, what to
-do. It never holds a value, a path of the machine, or an unchecked key.
+do. It never holds a value, an unchecked key, or a path but those that WV-1's two variables and ``.self`` give.
 """
 
 from __future__ import annotations
@@ -92,22 +92,26 @@ def refusal(
     return _CLASSES[code](code, message, key, size, limit)
 
 
-def to_variables_error(error: Exception) -> VariablesError:
+def to_variables_error(error: Exception, key: str | None = None) -> VariablesError:
     """Any error as a VariablesError: the kernel's as ``disk_full`` or ``io_error``.
 
-    They are named by errno, because their own text holds a path.
+    They are named by errno, because their own text holds a path. ``key`` is what was to be read or written.
     """
     if isinstance(error, VariablesError):
         return error
     number = error.errno if isinstance(error, OSError) else None
     if number is None:
-        return refusal("io_error", "an unexpected failure inside the helper")
+        return refusal("io_error", "an unexpected failure inside the helper", key=key)
     name = errno.errorcode.get(number, str(number))
     if number in (errno.ENOSPC, errno.EDQUOT):
         return refusal(
-            "disk_full", f"no space left to write ({name}): remove what the step does not need"
+            "disk_full",
+            f"no space left to write{'' if key is None else f' {key}'} ({name}): remove what the step does not need",
+            key=key,
         )
+    what = "a read or a write" if key is None else f"to read or write {key}"
     return refusal(
         "io_error",
-        f"the system refused a read or a write ({name}): check owner, mode and mount of the folder",
+        f"the system refused {what} ({name}): check owner, mode and mount",
+        key=key,
     )

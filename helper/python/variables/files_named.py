@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .folder import Entry, Verdict
 from .key import fold_segment
+from .obstacle import SPELLINGS
 
 
 def files_named(verdict: Verdict, segment: str) -> list[Entry]:
@@ -22,9 +23,12 @@ def files_named(verdict: Verdict, segment: str) -> list[Entry]:
     return sorted(collided, key=lambda entry: entry.name)
 
 
-def is_odd_named(verdict: Verdict, segment: str) -> bool:
-    """True where what bears the segment's name is never gone into: a link, a pipe or the like, or a
-    folder that has more spellings than are merged.
-    """
-    crowded = (entry for entry in verdict.invalid if entry.type == "folder")
-    return any(fold_segment(entry.name) == segment for entry in (*verdict.skipped, *crowded))
+def obstacle_named(verdict: Verdict, segment: str) -> str | None:
+    """What bears the segment's name and is never gone into; None where nothing does."""
+    for entry in verdict.skipped:
+        if fold_segment(entry.name) == segment:
+            return entry.type
+    for entry in verdict.invalid:
+        if entry.type == "folder" and fold_segment(entry.name) == segment:
+            return SPELLINGS
+    return None

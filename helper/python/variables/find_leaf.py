@@ -2,67 +2,85 @@
 
 from __future__ import annotations
 
-from .descriptors import ABSENT, UNSAFE, Descriptor, open_file_at
+import os
+
+from .descriptors import ABSENT, Descriptor, open_file_at
 from .entry_budget import EntryBudget
-from .files_named import is_odd_named
+from .files_named import obstacle_named
 from .folder import Entry, Folder
 from .key import fold_flat_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from .load_value import Value
 
-    Found = tuple[str, Value | None]
 
-FOUND = "found"
-AMBIGUOUS = "ambiguous"
-"""Several names fold to the key."""
+class Lookup:
+    """What came of a search: all of it None where there is no such leaf."""
+
+    __slots__ = ("value", "paths", "place", "obstacle")
+
+    def __init__(
+        self,
+        value: Value | None = None,
+        paths: list[str] | None = None,
+        place: str = "",
+        obstacle: str | None = None,
+    ) -> None:
+        self.value = value
+        self.paths = paths
+        """Of the files whose names all fold to the key (WV-2)."""
+        self.place = place
+        """Where the obstacle is, the key's beginning up to there."""
+        self.obstacle = obstacle
+        """What alone bears the leaf's name, or that of a folder on the way."""
 
 
 def find_leaf(
     folder: Folder, path: Sequence[str], budget: EntryBudget, use: Callable[[int], Value]
-) -> Found:
-    """``FOUND`` with what ``use`` makes of the open file, or ``ABSENT``, ``AMBIGUOUS``, ``UNSAFE`` with
-    None.
-
-    ``UNSAFE``: nothing but a link, a pipe or the like bears its name, or that of a folder on the way.
-    Closes whatever it opened.
-    """
+) -> Lookup:
+    """Finds a leaf and gives its open file to ``use``. Closes whatever it opened."""
     segment, rest = path[0], path[1:]
     if not rest:
         return _open_leaf(folder, segment, budget, use)
     verdict = folder.list(budget)
     spellings = verdict.folders.get(segment)
     if spellings is None:
-        return (UNSAFE if is_odd_named(verdict, segment) else ABSENT), None
+        return Lookup(place=segment, obstacle=obstacle_named(verdict, segment))
     child = folder.open(segment, spellings)
     try:
-        status, value = find_leaf(child, rest, budget, use)
-        return (UNSAFE if status == ABSENT and child.unsafe else status), value
+        found = find_leaf(child, rest, budget, use)
+        if found.obstacle is not None:
+            found.place = f"{segment}.{found.place}"
+        elif found.value is None and found.paths is None:
+            found.place, found.obstacle = segment, child.obstacle
+        return found
     finally:
         child.close()
 
 
 def _open_leaf(
     folder: Folder, segment: str, budget: EntryBudget, use: Callable[[int], Value]
-) -> Found:
+) -> Lookup:
     verdict = folder.list(budget)
-    if any(_bears(entry, segment) for entry in verdict.invalid):
-        return AMBIGUOUS, None
+    same = [entry for entry in verdict.invalid if _bears(entry, segment)]
+    if same:
+        return Lookup(paths=[_path_of(entry) for entry in same])
     leaf = verdict.leaves.get(segment)
     if leaf is None:
-        return _missing(verdict.skipped, segment), None
+        odd = next((entry.type for entry in verdict.skipped if _bears(entry, segment)), None)
+        return Lookup(place=segment, obstacle=odd)
     fd = open_file_at(leaf.origin, leaf.name)
     if isinstance(fd, str):
-        return fd, None
+        return Lookup(place=segment, obstacle=None if fd == ABSENT else fd)
     with Descriptor(fd):
-        return FOUND, use(fd)
+        return Lookup(use(fd))
 
 
-def _missing(skipped: Iterable[Entry], segment: str) -> str:
-    return UNSAFE if any(_bears(entry, segment) for entry in skipped) else ABSENT
+def _path_of(entry: Entry) -> str:
+    return f"{os.readlink(f'/proc/self/fd/{entry.origin}')}/{entry.name}"
 
 
 def _bears(entry: Entry, segment: str) -> bool:

@@ -5,18 +5,14 @@ from __future__ import annotations
 import builtins
 import os
 
-from .descriptors import UNSAFE, open_folder_at
+from .descriptors import ABSENT, open_folder_at
 from .entry_budget import EntryBudget
 from .key import MAX_SEGMENTS, WORKFLOW, fold_flat_name, fold_segment
+from .obstacle import MAX_SPELLINGS, ODD, obstacle_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-MAX_SPELLINGS = 64
-"""Spellings of one folder that are merged; all of them are held open at once, and a process may have 1024
-files open.
-"""
 
 
 class Entry:
@@ -27,7 +23,7 @@ class Entry:
     def __init__(self, name: str, entry_type: str, origin: int) -> None:
         self.name = name
         self.type = entry_type
-        """``file``, ``folder``, or ``odd`` for a link, a pipe, a socket or a device."""
+        """``file``, ``folder``, or the obstacle that it is."""
         self.origin = origin
 
 
@@ -53,7 +49,7 @@ class Folder:
     None are left where all of them vanished or were swapped after listing; it is empty then.
     """
 
-    __slots__ = ("kind", "depth", "mount", "fds", "unsafe")
+    __slots__ = ("kind", "depth", "mount", "fds", "obstacle")
 
     def __init__(
         self,
@@ -61,7 +57,6 @@ class Folder:
         depth: int,
         mount: str | None,
         fds: builtins.list[int],
-        unsafe: bool = False,
     ) -> None:
         self.kind = kind
         """``root`` holds the steps' folders, ``workflow`` the flat inputs, ``step`` is everything else."""
@@ -69,8 +64,8 @@ class Folder:
         """Segments from the root to this folder."""
         self.mount = mount
         self.fds = fds
-        self.unsafe = unsafe
-        """Some spelling of it was a link, another mount, closed, or no folder any more when it was opened."""
+        self.obstacle: str | None = None
+        """What some spelling of it turned out to be when it was opened."""
 
     def list(self, budget: EntryBudget) -> Verdict:
         """What its entries are, by the rules of its kind. Raises the budget's error past its limit."""
@@ -88,8 +83,8 @@ class Folder:
                 fd = open_folder_at(entry.origin, entry.name, self.mount)
                 if isinstance(fd, int):
                     child.fds.append(fd)
-                else:
-                    child.unsafe = child.unsafe or fd == UNSAFE
+                elif fd != ABSENT:
+                    child.obstacle = child.obstacle or fd
         except BaseException:
             child.close()
             raise
@@ -111,7 +106,15 @@ def list_entries(fd: int, budget: EntryBudget, into: list[Entry]) -> None:
 def _type_of(entry: os.DirEntry[str]) -> str:
     if entry.is_file(follow_symlinks=False):
         return "file"
-    return "folder" if entry.is_dir(follow_symlinks=False) else "odd"
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    if entry.is_symlink():
+        return "symlink"
+    try:
+        return obstacle_of(entry.stat(follow_symlinks=False).st_mode)
+    except OSError:
+        # Gone meanwhile, or in a folder that shows names alone.
+        return ODD
 
 
 def judge(entries: Iterable[Entry], depth: int) -> Verdict:
@@ -121,7 +124,7 @@ def judge(entries: Iterable[Entry], depth: int) -> Verdict:
     verdict = Verdict()
     leaves: dict[str, list[Entry]] = {}
     for entry in entries:
-        if entry.name.startswith(".") or entry.type == "odd":
+        if entry.name.startswith(".") or entry.type not in ("file", "folder"):
             verdict.skipped.append(entry)
             continue
         is_file = entry.type == "file"
@@ -144,7 +147,7 @@ def _judge_flat(entries: Iterable[Entry]) -> Verdict:
     verdict = Verdict()
     leaves: dict[str, list[Entry]] = {}
     for entry in entries:
-        if entry.name.startswith(".") or entry.type == "odd":
+        if entry.name.startswith(".") or entry.type not in ("file", "folder"):
             verdict.skipped.append(entry)
             continue
         verdict.files += entry.type == "file"

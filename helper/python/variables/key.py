@@ -5,7 +5,7 @@ ASCII is checked before lowercasing, because U+212A and its kind lowercase into 
 
 from __future__ import annotations
 
-from .errors import refusal
+from .errors import InvalidError, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ MAX_FLAT_NAME_BYTES = 255
 WORKFLOW = "workflow"
 """The folder of the run's frozen inputs, and the first segment of their keys."""
 
+_DEFAULT_ROOT = "/variables"
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
@@ -42,8 +43,23 @@ def fold_flat_name(name: str) -> str | None:
 def checked_key(text: str) -> list[str]:
     """The segments of a key in any case. Shape only: says nothing of what exists.
 
-    Raises ``invalid_key``, without the key: a caller who mixed up arguments may have given a value.
+    Raises ``invalid_key``, without what was given, unless that is a key written as a path: a caller who
+    mixed up arguments may have given a value.
     """
+    try:
+        return _segments_of(text)
+    except InvalidError:
+        if "/" not in text:
+            raise
+    path = text[len(_DEFAULT_ROOT) + 1 :] if text.startswith(f"{_DEFAULT_ROOT}/") else text
+    try:
+        meant = ".".join(_segments_of(path.replace("/", ".")))
+    except InvalidError:
+        meant = "as in findings.high"
+    raise refusal("invalid_key", f"a key joins names by dots, not slashes: {meant}")
+
+
+def _segments_of(text: str) -> list[str]:
     segments: list[str] = []
     for part in text.split(".") if text else []:
         segment = fold_segment(part)

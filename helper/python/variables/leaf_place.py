@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from .entry_budget import EntryBudget, step_budget
 from .errors import VariablesError, refusal
-from .files_named import files_named, is_odd_named
+from .files_named import files_named, obstacle_named
 from .folder import Entry, Folder
-from .in_the_way import in_the_way
+from .obstacle import ODD, barred
 from .step import Step
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def with_leaf_place(step: Step, own: Sequence[str], use: Callable[[LeafPlace], N
     Raises ``unsafe_path`` where only a link or the like bears a name on the way, and ``invalid_key``
     where a leaf and a folder would need the same name.
     """
-    _descend(step.own, own, _Search(step.path.full_key(own), step_budget(step.limits), use))
+    _descend(step.own, own, (), _Search(step.path.full_key(own), step_budget(step.limits), use))
 
 
 class _Search:
@@ -54,16 +54,20 @@ class _Search:
         self.use = use
 
 
-def _descend(folder: Folder, segments: Sequence[str], search: _Search) -> None:
+def _descend(
+    folder: Folder, segments: Sequence[str], above: tuple[str, ...], search: _Search
+) -> None:
     segment, rest = segments[0], segments[1:]
+    path = (*above, segment)
     verdict = folder.list(search.budget)
     files = files_named(verdict, segment)
     folders = verdict.folders.get(segment, [])
     same, rivals = (folders, files) if rest else (files, folders)
     if leaf_shadows_folder(segment) and rivals:
         raise _name_taken(search.key, segment)
-    if not same and is_odd_named(verdict, segment):
-        raise in_the_way(search.key, segment)
+    obstacle = None if same else obstacle_named(verdict, segment)
+    if obstacle is not None:
+        raise barred(search.key, ".".join(path) if rest else None, obstacle, "remove it")
     if not rest:
         leaf_name = _free_name(folder, [segment.upper(), segment], rivals)
         if leaf_name is None and not files:
@@ -78,8 +82,8 @@ def _descend(folder: Folder, segments: Sequence[str], search: _Search) -> None:
         child = folder.open(segment, folders)
         try:
             if not child.fds:
-                raise in_the_way(search.key, segment)
-            _descend(child, rest, search)
+                raise barred(search.key, ".".join(path), child.obstacle or ODD, "remove it")
+            _descend(child, rest, path, search)
         finally:
             child.close()
 

@@ -17,14 +17,16 @@ def list_keys(environ: Mapping[str, str], prefix: str | None = None) -> list[Lis
 
     Without a prefix the own keys, relative. With one, in any case, every visible variable once whose key
     starts with it: own ones relative where that form does, full where only that one does. Whatever is
-    listed, ``load_value`` finds: ambiguous keys, links, odd files, dotfiles and names that are no keys
-    are left out. Raises what ``OpenStep`` raises, and ``step_entries_exceeded``.
+    listed, ``load_value`` finds: ambiguous keys, links, odd files, dotfiles, names that are no keys and
+    values over the limit are left out; what is no UTF-8 only a reader sees. Raises what ``OpenStep`` raises, and ``step_entries_exceeded``.
     """
     with OpenStep(environ) as step:
         own, shadowing = find_own(step)
+        visible = own if prefix is None else own + find_others(step, shadowing)
+        small = [each for each in visible if each.size <= step.limits.max_value_bytes]
         if prefix is None:
-            return sorted((each.relative or each.full, each.size) for each in own)
-        return sorted(_with_prefix(own + find_others(step, shadowing), prefix))
+            return sorted((each.relative or each.full, each.size) for each in small)
+        return sorted(_with_prefix(small, prefix))
 
 
 def _with_prefix(visible: Sequence[Visible], prefix: str) -> list[ListedKey]:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 
-from .descriptors import UNSAFE
 from .entry_budget import EntryBudget, root_budget, step_budget
 from .errors import VariablesError, refusal
-from .find_leaf import AMBIGUOUS, find_leaf
+from .find_leaf import find_leaf
 from .folder import Folder
 from .key import MAX_SEGMENTS, WORKFLOW, checked_key
+from .obstacle import barred
 from .step import OpenStep, Step
 from .streams import read_up_to
-from .value import check_size, decode_value
+from .value import check_read_size, check_size, decode_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     Place = tuple[Folder, Sequence[str], EntryBudget]
+
+# Names of one variable's files that the message lists.
+_MAX_LISTED_FILES = 4
 
 
 class Value:
@@ -38,7 +41,7 @@ def load_value(environ: Mapping[str, str], key: str) -> Value:
     ``invalid_value``, ``unsafe_path`` where only a link or the like has it, and what ``OpenStep`` raises.
     """
     segments = checked_key(key)
-    with OpenStep(environ) as step:
+    with OpenStep(environ, ".".join(segments)) as step:
         value = _look(segments, step)
         if value is None:
             raise _not_visible(segments, step)
@@ -48,42 +51,46 @@ def load_value(environ: Mapping[str, str], key: str) -> Value:
 def find_value(environ: Mapping[str, str], key: str) -> Value | None:
     """As ``load_value``, but None where no file has that key."""
     segments = checked_key(key)
-    with OpenStep(environ) as step:
+    with OpenStep(environ, ".".join(segments)) as step:
         return _look(segments, step)
 
 
 def _look(segments: Sequence[str], step: Step) -> Value | None:
     name = ".".join(segments)
     limit = step.limits.max_value_bytes
-    is_unsafe = False
+    refused = None
     for folder, path, budget in _places_of(segments, step):
-        status, value = find_leaf(folder, path, budget, lambda fd: _read_value(fd, name, limit))
-        if value is not None:
-            return value
-        if status == AMBIGUOUS:
-            raise refusal(
-                "ambiguous_key",
-                f"several files spell {name} and differ only in case: keep one of them",
-                key=name,
-            )
-        is_unsafe = is_unsafe or status == UNSAFE
-    if is_unsafe:
-        raise refusal(
-            "unsafe_path",
-            f"{name} is, or lies behind, a link, a pipe, a device, another mount, a closed folder or "
-            "one of more than 64 spellings, "
-            "and those are never gone into: write a plain file",
-            key=name,
-        )
+        found = find_leaf(folder, path, budget, lambda fd: _read_value(fd, name, limit))
+        if found.value is not None:
+            return found.value
+        if found.paths is not None:
+            raise _ambiguous(name, found.paths, step.root)
+        if found.obstacle is not None and refused is None:
+            behind = None if found.place == ".".join(path) else found.place
+            refused = barred(name, behind, found.obstacle, f"put a plain {'file' if behind is None else 'folder'} there")
+    if refused is not None:
+        raise refused
     return None
 
 
+def _ambiguous(name: str, paths: Sequence[str], root_folder: Folder) -> VariablesError:
+    root = os.readlink(f"/proc/self/fd/{root_folder.fds[0]}")
+    # What folds to a key is ASCII and prints.
+    files = sorted(path[len(root) + 1 :] for path in paths)
+    more = len(files) - _MAX_LISTED_FILES
+    listed = ", ".join(files[:_MAX_LISTED_FILES]) + (f" and {more} more" if more > 0 else "")
+    return refusal(
+        "ambiguous_key",
+        f"several files spell {name} and differ only in case, {listed}: keep one of them",
+        key=name,
+    )
+
+
 def _not_visible(segments: Sequence[str], step: Step) -> VariablesError:
-    from .suggest_key import suggest_key
-    from .visible import visible_keys
+    from .advise_on_absent import advise_on_absent
 
     name = ".".join(segments)
-    advice = suggest_key(segments, lambda: visible_keys(step))
+    advice = advise_on_absent(segments, step)
     return refusal(
         "not_found",
         f"no variable {name} is visible to step {step.path.text}{advice}",
@@ -112,5 +119,5 @@ def _read_value(fd: int, key: str, limit: int) -> Value:
     check_size(os.fstat(fd).st_size, limit, key)
     data = read_up_to(fd, limit + 1)
     # It may have grown meanwhile.
-    check_size(len(data), limit, key)
+    check_read_size(data, limit, key)
     return Value(data, decode_value(data, key))

@@ -38,7 +38,10 @@ def _open(path: bytes) -> int:
             raise refusal("usage", "--file names no file: give the path of one") from None
         if error.errno == errno.ENXIO:
             raise _not_regular() from None
-        raise
+        name = errno.errorcode.get(error.errno or 0, "?")
+        raise refusal(
+            "io_error", f"the file of --file cannot be opened ({name}): check its owner and mode"
+        ) from error
 
 
 def _not_regular() -> VariablesError:

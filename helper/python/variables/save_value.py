@@ -34,7 +34,7 @@ def save_value(environ: Mapping[str, str], key: str, value: bytes) -> Saved:
     and what ``OpenStep`` raises.
     """
     segments = checked_key(key)
-    with OpenStep(environ) as step:
+    with OpenStep(environ, ".".join(segments)) as step:
         own = own_segments(segments, step)
         full = step.path.full_key(own)
         check_size(len(value), step.limits.max_value_bytes, full)

@@ -6,7 +6,6 @@ import os
 
 from .descriptors import (
     ABSENT,
-    UNSAFE,
     Descriptor,
     mount_of,
     open_file_at,
@@ -14,8 +13,10 @@ from .descriptors import (
     open_folder_at,
 )
 from .errors import VariablesError, refusal, to_variables_error
+from .escape import escape_text
 from .folder import Folder
 from .limits import Limits, parse_limits
+from .obstacle import OBSTACLE_TEXTS
 from .step_file import parse_json_object
 from .step_path import StepPath, parse_step_path
 from .streams import read_up_to
@@ -66,11 +67,12 @@ class OpenStep:
 
     Its folders are open inside the ``with``. Raises VariablesError alone: ``no_variables``,
     ``unsafe_path``, and the system's errors, those of the ``with`` block as well, as ``io_error`` or
-    ``disk_full``.
+    ``disk_full``, of ``key`` if one is given.
     """
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], key: str | None = None) -> None:
         self._environ = environ
+        self._key = key
 
     def __enter__(self) -> Step:
         try:
@@ -79,26 +81,30 @@ class OpenStep:
             # Some are an OSError themselves.
             raise
         except OSError as error:
-            raise to_variables_error(error) from error
+            raise to_variables_error(error, self._key) from error
         return self._step
 
     def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
         self._step.own.close()
         self._step.root.close()
         if isinstance(error, OSError) and not isinstance(error, VariablesError):
-            raise to_variables_error(error) from error
+            raise to_variables_error(error, self._key) from error
 
 
 def _open(environ: Mapping[str, str]) -> Step:
-    root_path = _tidy_path(environ.get(_ROOT_VARIABLE)) or _DEFAULT_ROOT
-    root_fd = _must(open_folder(root_path), "the folder of variables")
+    given = _tidy_path(environ.get(_ROOT_VARIABLE), _ROOT_VARIABLE)
+    root_path = given or _DEFAULT_ROOT
+    root_origin = _ROOT_VARIABLE if given else None
+    named_root = _NamedFolder("the folder of variables", root_path, root_origin, _ROOT_VARIABLE)
+    root_fd = _must(open_folder(root_path), named_root)
     try:
         mount = mount_of(root_fd)
-        path, self_path = _find_self(environ, root_path, root_fd)
+        path, self_path, origin = _find_self(environ, root_path, root_fd)
+        named_own = _NamedFolder("the step's own folder", self_path, origin, _SELF_VARIABLE)
         # One that does not parse is none, so that the defaults hold.
         step_file = _read_root_file(root_fd, _STEP_FILE, _MAX_STEP_FILE_BYTES)
         untrusted = {} if step_file is None else parse_json_object(step_file)
-        own_fd = _open_own(root_fd, path, mount)
+        own_fd = _open_own(root_fd, path, mount, named_own)
     except BaseException:
         os.close(root_fd)
         raise
@@ -107,11 +113,16 @@ def _open(environ: Mapping[str, str]) -> Step:
     return Step(path, self_path, untrusted, root, own)
 
 
-def _find_self(environ: Mapping[str, str], root_path: str, root_fd: int) -> tuple[StepPath, str]:
-    self_path = _tidy_path(environ.get(_SELF_VARIABLE))
+def _find_self(
+    environ: Mapping[str, str], root_path: str, root_fd: int
+) -> tuple[StepPath, str, str]:
+    """The step, its folder's path, and what names it."""
+    origin = _SELF_VARIABLE
+    self_path = _tidy_path(environ.get(_SELF_VARIABLE), origin)
     if self_path is None:
+        origin = _SELF_FILE
         self_file = _read_root_file(root_fd, _SELF_FILE, _MAX_PATH_BYTES)
-        self_path = None if self_file is None else _tidy_path(os.fsdecode(self_file))
+        self_path = None if self_file is None else _tidy_path(os.fsdecode(self_file), origin)
     if self_path is None:
         raise refusal(
             "no_variables",
@@ -126,31 +137,52 @@ def _find_self(environ: Mapping[str, str], root_path: str, root_fd: int) -> tupl
     if path is None:
         raise refusal(
             "no_variables",
-            f"{_SELF_VARIABLE} or {_SELF_FILE} names no step's folder: it must be <root>/<step> or <root>/<loop>_<n>/<step>",
+            f"{_printable(self_path)} (from {origin}) is no step's folder: it must be <step> or <loop>_<n>/<step> below "
+            f"{_printable(root_path)}",
         )
-    return path, self_path
+    return path, self_path, origin
 
 
-def _open_own(root_fd: int, path: StepPath, mount: str | None) -> int:
-    fd = _must(open_folder_at(root_fd, path.segments[0], mount), "the step's own folder")
+class _NamedFolder:
+    """A folder as messages name it, and the variable that would say where it is."""
+
+    __slots__ = ("what", "path", "origin", "variable")
+
+    def __init__(self, what: str, path: str, origin: str | None, variable: str) -> None:
+        self.what = what
+        self.path = path
+        self.origin = origin
+        """What named it; None for the default."""
+        self.variable = variable
+
+    def text(self) -> str:
+        source = "" if self.origin is None else f" (from {self.origin})"
+        return f"{self.what} {_printable(self.path)}{source}"
+
+
+def _open_own(root_fd: int, path: StepPath, mount: str | None, own: _NamedFolder) -> int:
+    fd = _must(open_folder_at(root_fd, path.segments[0], mount), own)
     for segment in path.segments[1:]:
         with Descriptor(fd) as outer:
-            fd = _must(open_folder_at(outer, segment, mount), "the step's own folder")
+            fd = _must(open_folder_at(outer, segment, mount), own)
     return fd
 
 
-def _must(fd: int | str, what: str) -> int:
+def _must(fd: int | str, folder: _NamedFolder) -> int:
+    if isinstance(fd, int):
+        return fd
     if fd == ABSENT:
         raise refusal(
             "no_variables",
-            f"{what} does not exist: run inside a step, or set {_ROOT_VARIABLE} and {_SELF_VARIABLE}",
+            f"{folder.text()} does not exist: run inside a step, or set {folder.variable} to where it is",
         )
-    if fd == UNSAFE:
-        raise refusal(
-            "unsafe_path",
-            f"{what} is a link, no folder, closed to this user, or on another mount: put a plain folder there",
-        )
-    return int(fd)
+    raise refusal(
+        "unsafe_path", f"{folder.text()} {OBSTACLE_TEXTS[fd]}: put a plain folder there"
+    )
+
+
+def _printable(path: str) -> str:
+    return escape_text(os.fsencode(path).decode("utf-8", "replace"))
 
 
 def _read_root_file(root_fd: int, name: str, max_bytes: int) -> bytes | None:
@@ -163,14 +195,14 @@ def _read_root_file(root_fd: int, name: str, max_bytes: int) -> bytes | None:
     return None if len(data) > max_bytes else data
 
 
-def _tidy_path(path: str | None) -> str | None:
+def _tidy_path(path: str | None, origin: str) -> str | None:
     """Empty is missing. Doubled and trailing slashes go: with a trailing one the kernel follows a link."""
     if not path:
         return None
     if not path.startswith("/"):
         raise refusal(
             "no_variables",
-            f"{_ROOT_VARIABLE}, {_SELF_VARIABLE} and {_SELF_FILE} must hold absolute paths",
+            f"{origin} must hold an absolute path, and does not begin with a slash",
         )
     while "//" in path:
         path = path.replace("//", "/")

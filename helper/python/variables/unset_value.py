@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from .advise_on_absent import advise_on_absent
 from .entry_budget import EntryBudget, step_budget
 from .errors import refusal
-from .files_named import files_named, is_odd_named
+from .files_named import files_named, obstacle_named
 from .folder import Folder
-from .in_the_way import in_the_way
 from .key import checked_key
+from .obstacle import barred
 from .own_segments import own_segments
 from .step import OpenStep
-from .suggest_key import suggest_key
 from .unlink_if_there import unlink_if_there
-from .visible import own_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,11 +25,11 @@ def unset_value(environ: Mapping[str, str], key: str) -> str:
     a link or the like is in the way, and what ``OpenStep`` raises.
     """
     segments = checked_key(key)
-    with OpenStep(environ) as step:
+    with OpenStep(environ, ".".join(segments)) as step:
         own = own_segments(segments, step)
         full = step.path.full_key(own)
-        if not _remove_below(step.own, own, full, step_budget(step.limits)):
-            advice = suggest_key(segments, lambda: own_keys(step))
+        if not _remove_below(step.own, own, (), full, step_budget(step.limits)):
+            advice = advise_on_absent(segments, step, own_alone=True)
             raise refusal(
                 "not_found",
                 f"step {step.path.text} has no variable {full} of its own{advice}",
@@ -39,14 +38,23 @@ def unset_value(environ: Mapping[str, str], key: str) -> str:
         return full
 
 
-def _remove_below(folder: Folder, segments: Sequence[str], key: str, budget: EntryBudget) -> bool:
+def _remove_below(
+    folder: Folder,
+    segments: Sequence[str],
+    above: tuple[str, ...],
+    key: str,
+    budget: EntryBudget,
+) -> bool:
     """False where no file has the key."""
     segment, rest = segments[0], segments[1:]
+    path = (*above, segment)
+    behind = ".".join(path) if rest else None
     verdict = folder.list(budget)
     spellings = verdict.folders.get(segment, []) if rest else files_named(verdict, segment)
     if not spellings:
-        if is_odd_named(verdict, segment):
-            raise in_the_way(key, segment)
+        obstacle = obstacle_named(verdict, segment)
+        if obstacle is not None:
+            raise barred(key, behind, obstacle, "remove it")
         return False
     if not rest:
         for entry in spellings:
@@ -54,9 +62,9 @@ def _remove_below(folder: Folder, segments: Sequence[str], key: str, budget: Ent
         return True
     child = folder.open(segment, spellings)
     try:
-        is_removed = _remove_below(child, rest, key, budget)
-        if not is_removed and child.unsafe:
-            raise in_the_way(key, segment)
+        is_removed = _remove_below(child, rest, path, key, budget)
+        if not is_removed and child.obstacle is not None:
+            raise barred(key, behind, child.obstacle, "remove it")
         return is_removed
     finally:
         child.close()

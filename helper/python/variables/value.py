@@ -36,10 +36,20 @@ def encode_value(text: str) -> bytes:
 def check_size(size: int, limit: int, key: str) -> None:
     """Raises ``value_too_large``, with the size and the limit (WV-5)."""
     if size > limit:
-        raise refusal(
-            "value_too_large",
-            f"the value of {key} has {size} bytes; the limit is {limit}: shorten it or split it over several keys",
-            key=key,
-            size=size,
-            limit=limit,
-        )
+        raise _too_large(f"{size} bytes", key, size, limit)
+
+
+def check_read_size(data: bytes, limit: int, key: str) -> None:
+    """As ``check_size``, of bytes that were read to one past the limit: how many there are is not known."""
+    if len(data) > limit:
+        raise _too_large(f"more than {limit} bytes", key, None, limit)
+
+
+def _too_large(text: str, key: str, size: int | None, limit: int) -> Exception:
+    return refusal(
+        "value_too_large",
+        f"the value of {key} has {text}; the limit is {limit}: shorten it or split it over several keys",
+        key=key,
+        size=size,
+        limit=limit,
+    )

@@ -50,6 +50,7 @@ def read_words(name: str, argv: Sequence[str], syntax: Syntax) -> Words | None:
     """
     words: list[str] = []
     flags: dict[str, str] = {}
+    flag_like = None
     rest = list(argv)
     while rest:
         word = rest.pop(0)
@@ -65,17 +66,26 @@ def read_words(name: str, argv: Sequence[str], syntax: Syntax) -> Words | None:
             flags[word] = value
         elif not word.startswith("-") or syntax.is_literal(len(words)):
             words.append(word)
-        elif word == "--help":
+            if flag_like is None and _looks_like_flag(word):
+                flag_like = word
+        elif word in ("--help", "-h"):
             return None
         else:
             raise _unknown_flag(word, name, syntax)
     if len(words) < syntax.min_words:
-        raise usage("a word is missing", name)
-    if len(words) > syntax.max_words:
-        raise usage(
-            f"{len(words) - syntax.max_words} words too many; quote what holds blanks", name
-        )
+        raise usage("no KEY", name)
+    extra = len(words) - syntax.max_words
+    if extra > 0:
+        if flag_like is not None:
+            raise _unknown_flag(flag_like, name, syntax)
+        many = "1 word" if extra == 1 else f"{extra} words"
+        raise usage(f"{many} too many; quote what holds blanks", name)
     return Words(words, flags)
+
+
+def _looks_like_flag(word: str) -> bool:
+    letter = word[2:3] if word.startswith("--") else word[1:2]
+    return word.startswith("-") and letter.isascii() and letter.isalpha()
 
 
 def _unknown_flag(word: str, name: str, syntax: Syntax) -> VariablesError:

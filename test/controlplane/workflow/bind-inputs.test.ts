@@ -53,8 +53,8 @@ describe("bindInputs", () => {
       problems: [
         "there is no input `wrok` (did you mean `work`?); the workflow declares `base`, `n`, `ok`, `work`",
         "there is no input `zzz`; the workflow declares `base`, `n`, `ok`, `work`",
-        "the input `work` is missing",
-        "the input `base` is missing",
+        "the input `work` is missing: --input work=VALUE",
+        "the input `base` is missing: --input base=VALUE",
         "the input `n` must be a number such as 3, -0.5 or 1e6",
       ],
     });

@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { formatBrief } from "../../../helper/brief.ts";
@@ -96,6 +96,34 @@ describe("wfvar mcp (WV-14)", () => {
     expect(readFileSync(path, "utf8")).toBe(value);
   });
 
+  it.each([
+    ["get_variable", { name: "x" }, "get_variable needs key, a text"],
+    ["get_variable", { key: 5 }, "get_variable needs key, a text"],
+    ["get_variable", { key: "k", prefix: "x" }, "get_variable takes key alone: leave the rest out"],
+    ["set_variable", { key: "k" }, "set_variable needs value, a text: JSON goes in as a string"],
+    [
+      "set_variable",
+      { key: "k", value: { a: 1 } },
+      "set_variable needs value, a text: JSON goes in as a string",
+    ],
+    [
+      "set_variable",
+      { key: "k", value: "v", mode: "x" },
+      "set_variable takes key and value alone: leave the rest out",
+    ],
+    ["list_variables", { prefix: 5 }, "list_variables needs prefix, a text"],
+    ["check", { json: true }, "check takes no arguments: leave them out"],
+    ["no_such", {}, "there is no such tool: list the tools"],
+  ])("refuses %s with %j in one sentence, and stores nothing", async (name, input, sentence) => {
+    using folder = variablesFolder("judge");
+    const client = await connect(folder.root);
+    expect(await call(client, name, input)).toEqual({
+      texts: [`usage: ${sentence}`],
+      refused: true,
+    });
+    expect(readdirSync(folder.self)).toEqual([]);
+  });
+
   it("takes a value of the limit made of what JSON spells longest, and refuses one more byte", async () => {
     using folder = variablesFolder();
     const client = await connect(folder.root);
@@ -149,8 +177,8 @@ describe("wfvar mcp (WV-14)", () => {
     ["get_variable", { key: "verdcit" }, "not_found: ", "did you mean verdict?"],
     ["get_variable", { key: "report.md" }, "not_found: ", "did you mean report?"],
     ["get_variable", { key: "zzz" }, "not_found: ", "list the keys"],
-    ["get_variable", { key: "a/b" }, "invalid_key: ", "keys look like"],
-    ["get_variable", { key: "link" }, "unsafe_path: ", "write a plain file"],
+    ["get_variable", { key: "a/b" }, "invalid_key: ", "dots, not slashes: a.b"],
+    ["get_variable", { key: "link" }, "unsafe_path: ", "put a plain file there"],
     ["set_variable", { key: "plan.x", value: "s3cret" }, "outside_own_step: ", "write judge.<key>"],
     ["set_variable", { key: "a", value: "\uD83E" }, "invalid_value: ", "cut in the middle"],
     ["unset_variable", { key: "verdcit" }, "not_found: ", "did you mean verdict?"],

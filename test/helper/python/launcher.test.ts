@@ -82,6 +82,23 @@ describe("the launcher where there is Python and no Node", () => {
     expect(stderr).toMatch(/^wfvar: io_error: the kit is incomplete: variables[^\n]+\n$/);
   });
 
+  it.each([
+    ["is closed", "<&-"],
+    ["is a folder", "</"],
+  ])("refuses a stdin that %s, and works with it otherwise", (_name, direction) => {
+    using folder = variablesFolder("judge", ["judge/K=v"]);
+    const run = (command: string): readonly [number | null, string] => {
+      const { status, stdout, stderr } = spawnSync("sh", ["-c", `${command} ${direction}`], {
+        env: { PATH: image.path, ...folder.env },
+        encoding: "utf8",
+      });
+      return [status, stdout + stderr];
+    };
+    const refused = "wfvar: usage: stdin is closed or a folder: see wfvar set --help\n";
+    expect(run("wfvar set k --stdin")).toEqual([2, refused]);
+    expect(run("wfvar get k")).toEqual([0, "v"]);
+  });
+
   it("exits with 5 and one line where there is no Python either", () => {
     using empty = imageWithout(kit, { python: false });
     expect(launch(["get", "k"], { PATH: empty.path })).toEqual({

@@ -101,9 +101,29 @@ describe("wfvar in Python is exact with its streams (WV-14)", () => {
     using folder = variablesFolder("judge", ["judge/K=v"]);
     expect(runScript("wfvar get k >&-", folder.env)).toEqual({ status: 0, out: "", err: "" });
     expect(runScript("wfvar set k w 2>&-", folder.env)).toEqual({ status: 0, out: "", err: "" });
-    expect(runScript("wfvar set -q k --stdin <&- ", folder.env).status).toBe(0);
     expect(runScript("wfvar get k <&- >&- 2>&-", folder.env).status).toBe(0);
     expect(folder.ownTree()).toEqual(["K"]);
+  });
+
+  it("refuses a stdin that is closed", () => {
+    using folder = variablesFolder("judge", ["judge/K=v"]);
+    expect(runScript("wfvar set k --stdin <&-", folder.env)).toEqual({
+      status: 2,
+      out: "",
+      err: "wfvar: usage: stdin is closed or a folder: see wfvar set --help\n",
+    });
+    expect(readFileSync(join(folder.self, "K"), "utf8")).toBe("v");
+  });
+
+  it("says that stdout took nothing, and minds no stderr that is full", () => {
+    using folder = variablesFolder("judge", ["judge/K=v"]);
+    expect(runScript("wfvar get k >/dev/full", folder.env)).toEqual({
+      status: 5,
+      out: "",
+      err: "wfvar: io_error: stdout did not take all of the output (ENOSPC): direct it elsewhere\n",
+    });
+    expect(runScript("wfvar set k w 2>/dev/full", folder.env).status).toBe(0);
+    expect(runScript("wfvar get nope 2>/dev/full", folder.env).status).toBe(1);
   });
 
   it("dies of an interrupt as other commands do, and leaves nothing", async () => {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from ..file_extension import without_extension
-from ..folder import MAX_SPELLINGS, Entry
+from ..folder import Entry
 from ..key import MAX_SEGMENT_BYTES, MAX_SEGMENTS, fold_segment
+from ..obstacle import MAX_SPELLINGS
 from .issue import escape_path
 
 ADVICE = {

@@ -5,12 +5,13 @@ from __future__ import annotations
 from ..file_extension import without_extension
 from ..key import checked_key
 from ..mangling_signs import mangling_signs
+from ..own_segments import own_segments
 from ..process_io import ProcessIo
 from ..read_input_file import read_input_file
 from ..save_value import Saved, save_value
 from ..size_text import size_text
 from ..step import OpenStep
-from ..value import check_size, decode_value
+from ..value import check_read_size, decode_value
 from ..words import Syntax, Words, argument_bytes, argument_text, usage
 
 SUMMARY = "store a value in this step's own folder"
@@ -65,25 +66,26 @@ def _extension_signs(saved: Saved) -> list[str]:
 def _read_value(key: str, argument: str | None, flags: dict[str, str], io: ProcessIo) -> bytes:
     if "=" in key:
         raise usage("KEY=VALUE is one word; write KEY VALUE", "set")
-    # Before anything is read: a producer at the other end of stdin may take long.
-    name = ".".join(checked_key(key))
+    segments = checked_key(key)
     if (argument is not None) + ("--file" in flags) + ("--stdin" in flags) > 1:
         raise usage("give one of VALUE, --file and --stdin", "set")
     if argument is not None:
         return argument_bytes(argument)
     if "--file" not in flags and "--stdin" not in flags:
         raise usage(
-            "no VALUE, but stdin is not empty; add --stdin to store what it brings"
+            "no VALUE; add --stdin to store what stdin brings"
             if io.stdin_carries_data()
             else "no VALUE; give it, --file F or --stdin",
             "set",
         )
+    # Before anything is read: a producer at the other end of stdin may take long.
     with OpenStep(io.environ) as step:
         limit = step.limits.max_value_bytes
+        full = step.path.full_key(own_segments(segments, step))
     if "--file" in flags:
-        data = read_input_file(flags["--file"], limit, name)
+        data = read_input_file(flags["--file"], limit, full)
     else:
         data = io.read_stdin(limit + 1)
-    check_size(len(data), limit, name)
-    decode_value(data, name)
+    check_read_size(data, limit, full)
+    decode_value(data, full)
     return data

@@ -98,6 +98,10 @@ describe("positions", () => {
 });
 
 describe("errors", () => {
+  it("G-1 takes attributes that stand close to a string for attributes", () => {
+    expect(problemsOf('digraph { a [x="1"y="2";z="3"] }')).toEqual([]);
+  });
+
   it.each([
     ["HTML values", "digraph { a [label=<<b>x</b>>] }", "1:20", "HTML"],
     ["ports", "digraph { a:out:n -> b }", "1:12", "ports"],
@@ -112,6 +116,23 @@ describe("errors", () => {
     ["an open comment", "digraph { a }\n /* b", "2:2", "no closing `*/`"],
     ["an open HTML value", "digraph { a [x=<b<i>] }", "1:16", "no closing `>`"],
     ["an open brace", "digraph { { a }", "1:9", "no closing `}`"],
+    [
+      "an open list before a statement",
+      "digraph {\n a [x=1\n b [x=1]\n}",
+      "2:4",
+      "`[` has no closing",
+    ],
+    ["an open list before an arrow", "digraph {\n a [x=1\n a -> b\n}", "2:4", "`[` has no closing"],
+    ["an open list before a brace", "digraph {\n a [x=1\n}", "2:4", "`[` has no closing"],
+    [
+      "an open list before `node`",
+      "digraph {\n a [x=1\n node [y=1]\n}",
+      "2:4",
+      "`[` has no closing",
+    ],
+    ["an open list at the end", "digraph {\n a [x", "2:4", "`[` has no closing"],
+    ["a quote in a string", 'digraph { a [x="echo "hi""] }', "1:23", 'as `\\"`'],
+    ["quoted words in a string", 'digraph { a [x="say "hi there" now"] }', "1:22", 'as `\\"`'],
     ["an empty file", "", "1:1", "found the end of the file"],
     ["a missing value", "digraph { a [x=] }", "1:16", "found `]`"],
   ])("G-1 points at %s", (_, source, place, message) => {
@@ -127,7 +148,7 @@ describe("errors", () => {
       "1:12",
       "1:15",
       "2:11",
-      "3:6",
+      "3:4",
     ]);
   });
 });
