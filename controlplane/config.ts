@@ -33,16 +33,9 @@ const dataDir = text({
   fallback: ".wfvar",
 });
 
-/** Where a control plane's database and secrets are. */
-export const placeSettings = {
+/** Where a control plane's secrets are. */
+const secretSettings = {
   dataDir,
-  databaseUrl: {
-    env: "DATABASE_URL",
-    placeholder: "URL",
-    help: "postgres://… (an SQLite file in the data folder)",
-    parse: (value: string) => (/^postgres(ql)?:\/\//.test(value) ? value : undefined),
-    expected: "a URL that begins with postgres://",
-  } satisfies Setting<string>,
   operatorTokenFile: text({
     env: "WFVAR_OPERATOR_TOKEN_FILE",
     placeholder: "FILE",
@@ -53,6 +46,18 @@ export const placeSettings = {
     placeholder: "FILE",
     help: "the keys of step tokens (step-key.json in the data folder, made on first start)",
   }),
+} as const;
+
+/** And its database. */
+export const placeSettings = {
+  ...secretSettings,
+  databaseUrl: {
+    env: "DATABASE_URL",
+    placeholder: "URL",
+    help: "postgres://… (an SQLite file in the data folder)",
+    parse: (value: string) => (/^postgres(ql)?:\/\//.test(value) ? value : undefined),
+    expected: "a URL that begins with postgres://",
+  } satisfies Setting<string>,
 } as const;
 
 /** Of whatever stamps steps and takes packs. */
@@ -116,7 +121,7 @@ export const serveSettings = {
 export const doctorSettings = { ...placeSettings, ...listenSettings } as const;
 
 export const rotateSettings = {
-  ...placeSettings,
+  ...secretSettings,
   delayMs: durationMs({
     env: "WFVAR_ROTATE_DELAY",
     placeholder: "TIME",

@@ -6,7 +6,7 @@ describe("wfvar-sidecar", () => {
     const { code, log } = await runSidecar("pakc", {});
     expect(code).toBe(2);
     expect(log.map(({ message }) => message)).toEqual([
-      "unknown subcommand pakc (did you mean `pack`?): they are prefill, pack, status, doctor; see wfvar-sidecar --help",
+      "unknown subcommand pakc (did you mean `pack`?): they are prefill, pack, status, doctor, inject; see wfvar-sidecar --help",
     ]);
   });
 

@@ -185,7 +185,11 @@ describe("the command line", () => {
       problem: /^give either --fixture CMD or/,
     },
     { name: "a word", argv: ["--fixture", "true", "x"], problem: "conformance takes flags only" },
-    { name: "an unknown flag", argv: ["--fixtur", "true"], problem: "unknown flag --fixtur" },
+    {
+      name: "an unknown flag",
+      argv: ["--fixtur", "true"],
+      problem: "unknown flag --fixtur (did you mean `--fixture`?)",
+    },
     {
       name: "a URL that is none",
       argv: ["--against", "127.0.0.1:8411"],
