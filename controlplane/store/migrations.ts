@@ -56,7 +56,7 @@ const released = [
     kind    TEXT NOT NULL,
     set_at  TEXT NOT NULL,
     PRIMARY KEY (run, step, attempt, key)
-  );
+  ) $INKEYORDER;
   CREATE INDEX variables_by_content ON variables (content);
   CREATE TABLE events (
     run  $TEXT NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
@@ -65,17 +65,24 @@ const released = [
     type TEXT NOT NULL,
     data TEXT NOT NULL,
     PRIMARY KEY (run, seq)
-  );
+  ) $INKEYORDER;
   `,
 ] as const;
 
 const words: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
-  sqlite: { $SERIAL: "INTEGER PRIMARY KEY AUTOINCREMENT", $TEXT: "TEXT", $BYTES: "BLOB" },
+  sqlite: {
+    $SERIAL: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    $TEXT: "TEXT",
+    $BYTES: "BLOB",
+    // One tree, and not a second one for the key.
+    $INKEYORDER: "WITHOUT ROWID",
+  },
   postgres: {
     $SERIAL: "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     // Order and ranges by bytes, as keys and paths are compared everywhere else.
     $TEXT: 'TEXT COLLATE "C"',
     $BYTES: "BYTEA",
+    $INKEYORDER: "",
   },
 };
 

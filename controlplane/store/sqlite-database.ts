@@ -4,6 +4,8 @@ import type { Row, SqlDatabase, SqlSession, SqlValue } from "./sql-database.ts";
 
 /** Transactions that share one commit. */
 const maxBatch = 64;
+/** Of one INSERT: each number of rows is a statement to be kept. */
+const maxRows = 32;
 /** Pages of the write-ahead log before they are moved into the file: 16 MiB. */
 const checkpointPages = 4_096;
 
@@ -39,12 +41,12 @@ export class SqliteDatabase implements SqlDatabase {
       membersOf: (parameter, type) => this.membersOf(parameter, type),
       all: async (sql, parameters = []) => this.#prepare(sql).all(...parameters),
       insertNew: async (into, rows) => {
-        if (rows.length === 0) return;
-        const places = rows[0]?.map(() => "?").join(", ") ?? "";
-        const insert = this.#prepare(
-          `INSERT INTO ${into} VALUES (${places}) ON CONFLICT DO NOTHING`,
-        );
-        for (const row of rows) insert.run(...row);
+        for (let from = 0; from < rows.length; from += maxRows) {
+          const part = rows.slice(from, from + maxRows);
+          const places = part.map((row) => `(${row.map(() => "?").join(", ")})`).join(", ");
+          const insert = `INSERT INTO ${into} VALUES ${places} ON CONFLICT DO NOTHING`;
+          this.#prepare(insert).run(...part.flat());
+        }
       },
     };
     this.#migrate();

@@ -97,7 +97,7 @@ class Bench {
     this.#headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   }
 
-  /** Stamps so many steps of a run, and makes their packs. */
+  /** Stamps so many steps of a run, fetches their prefills, and makes their packs. */
   async prepare(run: string, count: number, prefix = "s"): Promise<Sending[]> {
     await this.#post("/v1/runs", { run, template: "bench" });
     const sendings: Sending[] = [];
@@ -109,14 +109,14 @@ class Bench {
       );
       const body = await makePack({ run, step, values });
       const digest = formatContentDigest(createHash("sha256").update(body).digest());
+      const call = `${this.#stepUrl}/v1/runs/${run}/steps/${step}`;
+      const pod = { authorization: `Bearer ${token}`, "wfvar-instance": "pod-1" };
+      // As a pod does, which claims the attempt with it.
+      const prefill = `${call}/variables?attempt=1`;
+      await (await request(prefill, { headers: pod, dispatcher: network })).body.dump();
       sendings.push({
-        url: `${this.#stepUrl}/v1/runs/${run}/steps/${step}/pack?attempt=1`,
-        headers: {
-          authorization: `Bearer ${token}`,
-          "wfvar-instance": "pod-1",
-          "content-type": "application/x-tar",
-          "content-digest": digest,
-        },
+        url: `${call}/pack?attempt=1`,
+        headers: { ...pod, "content-type": "application/x-tar", "content-digest": digest },
         body,
       });
     });
