@@ -56,7 +56,7 @@ export function addEventCalls(
       },
     },
     async ({ params: { run }, headers }, reply) => {
-      await service.getRun(run);
+      await service.runs.getRun(run);
       const after = headers["last-event-id"];
       // A generator hears of its reader's end only at the next event, and that may be far off.
       const gone = new AbortController();

@@ -68,6 +68,6 @@ export function addRunCalls(
         response: { 200: runView },
       },
     },
-    async ({ params }) => viewRun(await service.getRun(params.run)),
+    async ({ params }) => viewRun(await service.runs.getRun(params.run)),
   );
 }

@@ -78,8 +78,8 @@ async function stepsAfter(
   after: number | undefined,
   limit: number,
 ): Promise<StepRecord[]> {
-  if (after === undefined) return service.listSteps(run, { limit, after });
-  const [at, ...steps] = await service.listSteps(run, { limit: limit + 1, after: after - 1 });
+  if (after === undefined) return service.runs.listSteps(run, { limit, after });
+  const [at, ...steps] = await service.runs.listSteps(run, { limit: limit + 1, after: after - 1 });
   if (at?.seq !== after) throw unknownCursor();
   return steps;
 }

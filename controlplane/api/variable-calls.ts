@@ -48,7 +48,7 @@ export function addVariableCalls(server: FastifyInstance, service: VariablesServ
       },
     },
     async ({ params: { run }, query: { prefix, limit, cursor } }) => {
-      const found = await service.listValues(run, { prefix, limit: limit + 1, after: cursor });
+      const found = await service.runs.listValues(run, { prefix, limit: limit + 1, after: cursor });
       const { page, next } = toPage(found, limit, (value) => value.key);
       return { variables: page.map(viewValue), next };
     },
@@ -78,11 +78,11 @@ export function addVariableCalls(server: FastifyInstance, service: VariablesServ
       },
     },
     async ({ params, headers }, reply) => {
-      const value = await service.getValue(params.run, params.key);
+      const value = await service.runs.getValue(params.run, params.key);
       const tag = `"${value.sha256}"`;
       reply.header("etag", tag);
       if (namesTag(headers["if-none-match"], tag)) return reply.status(304).send(null);
-      return reply.type("application/octet-stream").send(await service.readValue(value));
+      return reply.type("application/octet-stream").send(await service.runs.readValue(value));
     },
   );
 }

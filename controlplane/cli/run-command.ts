@@ -134,7 +134,7 @@ function report(
 async function* everyValue(service: VariablesService, run: string): AsyncGenerator<ValueRecord> {
   let after: string | undefined;
   do {
-    const page = await service.listValues(run, { prefix: "", limit: pageSize, after });
+    const page = await service.runs.listValues(run, { prefix: "", limit: pageSize, after });
     yield* page;
     after = page.length < pageSize ? undefined : page.at(-1)?.key;
   } while (after !== undefined);
@@ -144,7 +144,7 @@ async function tableOf(service: VariablesService, run: string, width: number): P
   const rows = [];
   for await (const value of everyValue(service, run)) {
     const { key, step, size } = value;
-    const bytes = await service.readValue(value);
+    const bytes = await service.runs.readValue(value);
     const setBy = step === inputsStep ? "input" : step;
     rows.push({ key, setBy, size, head: bytes.subarray(0, previewBytes) });
   }

@@ -1,19 +1,9 @@
 import type { HashedBody } from "../../contract/hashed-body.ts";
-import { parseKey } from "../../contract/key.ts";
 import { defaultLimits, maxAttempt, maxPackBytes, type Limits } from "../../contract/limits.ts";
 import type { CreateRun, PackReceipt, StampStep } from "../../contract/wire.ts";
 import { ApiError } from "../api-error.ts";
 import type { StepTokens } from "../step-tokens.ts";
-import type {
-  Claim,
-  OverdueStep,
-  Page,
-  Receipt,
-  RunRecord,
-  StepRecord,
-  Store,
-  ValueRecord,
-} from "../store/store.ts";
+import type { Claim, OverdueStep, Receipt, RunRecord, StepRecord, Store } from "../store/store.ts";
 import { buildPrefill } from "./build-prefill.ts";
 import { checkOutputs } from "./check-outputs.ts";
 import { freezeInputs } from "./frozen-inputs.ts";
@@ -23,6 +13,7 @@ import { judgeStep } from "./judge-step.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import { readPack, type PackIdentity, type SentPack } from "./read-pack.ts";
 import { makeRunId } from "./run-ids.ts";
+import { noRun, RunReader } from "./run-reader.ts";
 import { stepEnvironment } from "./step-environment.ts";
 
 /** Steps that one call of `endOverdueSteps` ends. */
@@ -51,12 +42,15 @@ export interface Stamped {
  * refusal.
  */
 export class VariablesService {
+  /** What is stored already. */
+  readonly runs: RunReader;
   readonly #deps: VariablesDeps;
   /** Two: a sidecar whose connection broke may be back before its first call is noticed to be over. */
   readonly #inFlight = new InFlight(2);
 
   constructor(deps: VariablesDeps) {
     this.#deps = deps;
+    this.runs = new RunReader(deps.store);
   }
 
   /** Makes a run and freezes its inputs. The same request for the same run again gives the run there is. */
@@ -81,7 +75,7 @@ export class VariablesService {
       throw new ApiError("run_exists", `the run ${run} exists and was asked for differently`);
     }
     return {
-      run: result === "created" ? record : await this.getRun(run),
+      run: result === "created" ? record : await this.runs.getRun(run),
       created: result === "created",
     };
   }
@@ -92,7 +86,7 @@ export class VariablesService {
    */
   async stampStep(run: string, request: StampStep): Promise<Stamped & { created: boolean }> {
     const { store, tokens, now, stepDeadlineMs, tokenGraceMs } = this.#deps;
-    const { limits } = await this.getRun(run);
+    const { limits } = await this.runs.getRun(run);
     checkOutputs(request);
     const at = now();
     const deadline = request.deadline ?? new Date(at.getTime() + stepDeadlineMs).toISOString();
@@ -139,12 +133,12 @@ export class VariablesService {
   async prefill(identity: PackIdentity): Promise<HashedBody & { release: () => void }> {
     const { store, memory, now } = this.#deps;
     return this.#inFlight.run(keyOf(identity), async () => {
-      const step = await this.getStep(identity);
+      const step = await this.runs.getStep(identity);
       const { run, instance, attempt } = identity;
       const at = now().toISOString();
       const claim = await store.claimStep(run, step.step, attempt, instance, at);
       if (claim !== "claimed") throw tooLate(claim, identity);
-      return buildPrefill(store, await this.getRun(run), step, memory);
+      return buildPrefill(store, await this.runs.getRun(run), step, memory);
     });
   }
 
@@ -164,63 +158,14 @@ export class VariablesService {
     return store.endOverdue(now().toISOString(), cause, maxOverdue);
   }
 
-  async getRun(run: string): Promise<RunRecord> {
-    const record = await this.#deps.store.getRun(run);
-    if (record === undefined) throw noRun(run);
-    return record;
-  }
-
-  async getStep({ run, step, attempt }: Omit<PackIdentity, "instance">): Promise<StepRecord> {
-    const record = await this.#deps.store.getStep(run, step, attempt);
-    if (record !== undefined) return record;
-    throw new ApiError("not_found", `no attempt ${String(attempt)} of step ${step} in run ${run}`);
-  }
-
-  async listSteps(run: string, page: Page<number>): Promise<StepRecord[]> {
-    await this.getRun(run);
-    return this.#deps.store.listSteps(run, page);
-  }
-
-  /** Values that the run holds now, by key; `prefix` in any case. */
-  async listValues(
-    run: string,
-    { prefix, ...page }: Page<string> & { readonly prefix: string },
-  ): Promise<ValueRecord[]> {
-    await this.getRun(run);
-    return this.#deps.store.listKeys(run, { ...page, prefix: prefix.toLowerCase() });
-  }
-
-  /** One value, by full key in any case. */
-  async getValue(run: string, key: string): Promise<ValueRecord> {
-    await this.getRun(run);
-    const parsed = parseKey(key);
-    if ("problem" in parsed) throw new ApiError("invalid_request", parsed.problem);
-    const { segments } = parsed;
-    // A key's step is its first segment, or its first two inside a loop.
-    const steps = [segments.slice(0, 1), segments.slice(0, 2)].map((path) => path.join("."));
-    const values = await this.#deps.store.listValues(run, steps);
-    const value = values.find((candidate) => candidate.key === segments.join("."));
-    if (value === undefined) {
-      throw new ApiError("not_found", `no variable ${segments.join(".")} in run ${run}`);
-    }
-    return value;
-  }
-
-  /** The value's exact bytes. They may be gone with their run. */
-  async readValue({ key, sha256 }: ValueRecord): Promise<Buffer> {
-    const bytes = await this.#deps.store.getContent(sha256);
-    if (bytes === undefined) throw new ApiError("not_found", `${key} was removed with its run`);
-    return bytes;
-  }
-
   async #acceptPack(
     identity: PackIdentity,
     sent: SentPack,
   ): Promise<{ receipt: PackReceipt; created: boolean }> {
     const { store, memory, now } = this.#deps;
     const { run, step, attempt, instance } = identity;
-    const { outputs } = await this.getStep(identity);
-    const { limits, missingOutput } = await this.getRun(run);
+    const { outputs } = await this.runs.getStep(identity);
+    const { limits, missingOutput } = await this.runs.getRun(run);
     const release = memory.take(Math.min(sent.size, maxPackBytes(limits)));
     try {
       const pack = await readPack(sent, identity, limits, outputs);
@@ -266,10 +211,6 @@ function answer(
   receipt: Receipt,
 ): PackReceipt {
   return { run, step, attempt, sha256, ...receipt, warnings: [...receipt.warnings] };
-}
-
-function noRun(run: string): ApiError {
-  return new ApiError("not_found", `no run ${run}`);
 }
 
 const reasons = {

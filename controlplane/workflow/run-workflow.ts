@@ -73,7 +73,7 @@ async function runOneStep(
   });
   onProgress({ type: "step_started", step: id });
   const exit = await runStep(stamped, node);
-  const record = await service.getStep(stamped.step);
+  const record = await service.runs.getStep(stamped.step);
   onProgress({ type: "step_ended", step: record });
   const reason = failureOf(record, exit);
   return reason === undefined
