@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
-import { z } from "zod";
+import * as z from "zod";
 import {
   createRun,
   key,

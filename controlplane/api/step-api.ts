@@ -3,7 +3,7 @@ import { finished } from "node:stream/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
-import { z } from "zod";
+import * as z from "zod";
 import { formatContentDigest, parseContentDigest } from "../../contract/tar-feed.ts";
 import { instance, packReceipt, runId, stepPath } from "../../contract/wire.ts";
 import { ApiError } from "../api-error.ts";

@@ -1,5 +1,5 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { z } from "zod";
+import * as z from "zod";
 import { version } from "../../contract/version.ts";
 import { formatBrief } from "../brief.ts";
 import { checkStep } from "../check/check-step.ts";
