@@ -1,5 +1,5 @@
-import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, statfsSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, statfsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /**
@@ -16,9 +16,8 @@ export interface Ran {
 /** Images are kept from one run to the next. */
 export const cache = resolve("node_modules", ".cache", "containers");
 
-const tools = ["podman", "buildah", "runc", "mmdebstrap"] as const;
-/** Static, and so in no need of any image's libraries. */
-const packages = [...tools, "busybox-static"];
+/** busybox is static, and so in no need of an image's libraries. */
+const packages = ["podman", "buildah", "runc", "mmdebstrap", "busybox-static"];
 
 const containersConf = `
 [containers]
@@ -29,11 +28,14 @@ lock_type = "file"
 tmp_dir = "${join(cache, "tmp")}"
 `;
 
+/** Nothing stays mounted, or `npm ci` could not remove the cache. */
 const storageConf = (driver: string): string => `
 [storage]
 driver = "${driver}"
 graphroot = "${join(cache, "store")}"
 runroot = "${join(cache, "run")}"
+[storage.options.overlay]
+skip_mount_home = "true"
 `;
 
 const environment = {
@@ -45,10 +47,10 @@ const environment = {
 /** Installs what is missing. Containers and their volumes are mounted, and so need root. */
 export function installEngine(): void {
   if (process.getuid?.() !== 0) throw new Error("the container tests need root");
-  const path = `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`.split(":");
-  if (tools.some((tool) => !path.some((folder) => existsSync(join(folder, tool))))) {
+  const missing = packages.filter((name) => !isInstalled(name));
+  if (missing.length > 0) {
     execFileSync("apt-get", ["update", "-qq"], { stdio: "ignore" });
-    execFileSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], {
+    execFileSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...missing], {
       stdio: "ignore",
       env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
     });
@@ -61,10 +63,16 @@ export function installEngine(): void {
   writeFileSync(environment.CONTAINERS_STORAGE_CONF, storageConf(driver));
 }
 
+function isInstalled(name: string): boolean {
+  const format = "--showformat=${db:Status-Status}";
+  return spawnSync("dpkg-query", ["--show", format, name]).stdout.toString() === "installed";
+}
+
 /** Runs a tool to its end, whatever that is. */
 export async function run(tool: "podman" | "buildah", ...args: readonly string[]): Promise<Ran> {
   return new Promise((settle) => {
-    const options = { env: environment, maxBuffer: 64 * 1024 ** 2, timeout: 280_000 };
+    // Where memory ran out, conmon leaves a file in its working folder.
+    const options = { env: environment, cwd: cache, maxBuffer: 64 * 1024 ** 2, timeout: 280_000 };
     execFile(tool, args, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
       settle({ code, stdout, stderr });

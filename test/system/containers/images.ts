@@ -13,7 +13,7 @@ import {
 import { join, resolve } from "node:path";
 import { version } from "../../../contract/version.ts";
 import { dist } from "../../support/dist.ts";
-import { cache, installEngine, run } from "./engine.ts";
+import { cache, installEngine, podman, run } from "./engine.ts";
 
 /** Every image that the project builds, by its target in docker/Dockerfile. */
 export const imageOf = {
@@ -48,6 +48,8 @@ const bases = join(cache, "bases");
 /** Builds all of them, unless they are there and what they are made of has not changed. */
 export async function buildImages(): Promise<void> {
   installEngine();
+  // What a run that was killed has left.
+  await podman("rm", "--all", "--force", "--time", "0");
   const stamp = join(cache, "built");
   const fingerprint = hashInputs();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === fingerprint) return;

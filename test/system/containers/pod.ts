@@ -15,6 +15,7 @@ export interface PodOptions {
   readonly agentUid?: number;
   readonly sidecarUid?: number;
   readonly fsGroup?: number;
+  readonly sidecarEnv?: Readonly<Record<string, string>>;
   /** A volume that prefill fills with the kit, for images that have none. */
   readonly kitVolume?: boolean;
 }
@@ -46,9 +47,10 @@ export class Pod {
     writeFileSync(join(this.#secret, "token"), options.stamped.token);
     writeFileSync(this.#terminationLog, "");
     chmodSync(this.#terminationLog, 0o666);
-    const containers = [this.prefillName, this.sidecarName, this.agentName];
     onTestFinished(async () => {
-      await podman("rm", "--force", "--ignore", "--time", "0", ...containers);
+      for (const name of [this.agentName, this.sidecarName, this.prefillName]) {
+        await podman("rm", "--force", "--ignore", "--time", "0", name);
+      }
     });
   }
 
@@ -74,13 +76,24 @@ export class Pod {
     const kit = this.#kit === undefined ? [] : ["--volume", `${this.#kit}:/kit`];
     const command = this.#kit === undefined ? [] : ["--install-kit", "/kit"];
     const { code, stderr } = await run(
-      ...(["podman", "run", "--name", this.prefillName] as const),
-      ...[...this.#sidecarFlags(), ...kit, imageOf.sidecar, "prefill", ...command],
+      "podman",
+      "run",
+      `--name=${this.prefillName}`,
+      ...this.#sidecarFlags(),
+      ...kit,
+      imageOf.sidecar,
+      "prefill",
+      ...command,
     );
     if (code !== 0) throw new Error(`prefill: ${String(code)}\n${stderr}`);
     await podman(
-      ...["run", "--detach", "--name", this.sidecarName, ...this.#sidecarFlags()],
-      ...["--env", "WFVAR_LINGER=true", "--env", "WFVAR_POD_GRACE=30s", imageOf.sidecar, "pack"],
+      "run",
+      "--detach",
+      `--name=${this.sidecarName}`,
+      ...this.#sidecarFlags(),
+      "--env=WFVAR_LINGER=true",
+      imageOf.sidecar,
+      "pack",
     );
   }
 
@@ -116,18 +129,19 @@ export class Pod {
   }
 
   #sidecarFlags(): string[] {
-    const { stamped, cpUrl, sidecarUid = 1000 } = this.#options;
+    const { stamped, cpUrl, sidecarUid = 1000, sidecarEnv } = this.#options;
     const env = {
       ...stamped.env,
       WFVAR_CP_URL: cpUrl,
       WFVAR_TOKEN_FILE: "/var/run/secrets/wfvar/token",
       WFVAR_INSTANCE: this.#name,
+      ...sidecarEnv,
     };
     return [
       ...this.#restricted(sidecarUid),
-      ...["--network", "host"],
-      ...["--volume", `${this.#secret}:/var/run/secrets/wfvar:ro`],
-      ...["--volume", `${this.#terminationLog}:/dev/termination-log`],
+      "--network=host",
+      `--volume=${this.#secret}:/var/run/secrets/wfvar:ro`,
+      `--volume=${this.#terminationLog}:/dev/termination-log`,
       ...Object.entries(env).flatMap(([name, value]) => ["--env", `${name}=${value}`]),
     ];
   }
@@ -138,10 +152,12 @@ export class Pod {
     const entrypoint = ["/opt/agent/bin/tini", "--", "/opt/agent/bin/entrypoint", "--"];
     return [
       ...this.#restricted(agentUid),
-      ...["--network", "none", "--tmpfs", "/tmp", ...kit],
+      "--network=none",
+      "--tmpfs=/tmp",
+      ...kit,
       ...(kit.length > 0 ? ["--entrypoint", JSON.stringify(entrypoint)] : []),
-      ...["--env", "WORKFLOW_VARIABLES_ROOT=/variables"],
-      ...["--env", `WORKFLOW_VARIABLES_SELF=/variables/${stamped.step}`],
+      "--env=WORKFLOW_VARIABLES_ROOT=/variables",
+      `--env=WORKFLOW_VARIABLES_SELF=/variables/${stamped.step}`,
       agentImage,
     ];
   }
@@ -150,10 +166,15 @@ export class Pod {
   #restricted(uid: number): string[] {
     const { fsGroup } = this.#options;
     return [
-      ...["--user", `${String(uid)}:${String(uid)}`, "--cap-drop", "ALL"],
+      // podman would give the uid a name in /etc.
+      `--user=${String(uid)}:${String(uid)}`,
+      "--passwd=false",
+      "--cap-drop=ALL",
       ...(fsGroup === undefined ? [] : ["--group-add", String(fsGroup)]),
-      ...["--read-only", "--read-only-tmpfs=false", "--security-opt", "no-new-privileges"],
-      ...["--volume", `${this.volume}:/variables`],
+      "--read-only",
+      "--read-only-tmpfs=false",
+      "--security-opt=no-new-privileges",
+      `--volume=${this.volume}:/variables`,
     ];
   }
 }

@@ -30,11 +30,17 @@ export async function serveImage(): Promise<ServedImage> {
     (port) => `127.0.0.1:${String(port)}`,
   );
   await podman(
-    ...["run", "--detach", "--name", container, "--network", "host"],
-    ...["--read-only", "--read-only-tmpfs=false", "--cap-drop", "ALL"],
-    ...["--security-opt", "no-new-privileges", "--volume", `${data}:/var/lib/wfvar`],
-    ...["--env", `WFVAR_STEP_LISTEN=${String(steps)}`],
-    ...["--env", `WFVAR_OPERATOR_LISTEN=${String(operators)}`],
+    "run",
+    "--detach",
+    `--name=${container}`,
+    "--network=host",
+    "--read-only",
+    "--read-only-tmpfs=false",
+    "--cap-drop=ALL",
+    "--security-opt=no-new-privileges",
+    `--volume=${data}:/var/lib/wfvar`,
+    `--env=WFVAR_STEP_LISTEN=${String(steps)}`,
+    `--env=WFVAR_OPERATOR_LISTEN=${String(operators)}`,
     imageOf.controlplane,
   );
   const tokenFile = join(data, "operator-token");

@@ -1,6 +1,7 @@
-import { mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tempFolder } from "../../support/temp-folder.ts";
 import { run } from "./engine.ts";
 import { baseImages, buildAgent, buildImages, imageOf } from "./images.ts";
 import { Pod } from "./pod.ts";
@@ -95,6 +96,35 @@ describe("the same step", () => {
   });
 });
 
+describe("the kit's private Node", () => {
+  it("runs without the image's LD_PRELOAD, which the agent has", async () => {
+    const stamped = await cp.stamp(await cp.createRun(), "judge");
+    const pod = new Pod({ stamped, cpUrl: cp.stepUrl, agentImage: bareAgent });
+    await pod.start();
+    const script = "echo $LD_PRELOAD; tr '\\0' '\\n' < /proc/$PPID/environ | grep -c ^LD_PRELOAD";
+    const { stdout } = await pod.runAgent(script, "--env", "LD_PRELOAD=/none.so");
+    expect(stdout).toBe("/none.so\n0\n");
+    expect((await pod.endSidecar()).code).toBe(0);
+  });
+});
+
+describe("hooks in finalize.d", () => {
+  it("run after the agent and may write values", async () => {
+    const runId = await cp.createRun();
+    const stamped = await cp.stamp(runId, "judge");
+    const pod = new Pod({ stamped, cpUrl: cp.stepUrl, agentImage: imageOf["agent-node"] });
+    const hooks = tempFolder();
+    chmodSync(hooks, 0o755);
+    const hook = '#!/bin/sh\nwfvar set -q pushed "after exit $WFVAR_EXIT_CODE"\n';
+    writeFileSync(join(hooks, "10-push"), hook, { mode: 0o755 });
+    await pod.start();
+    const mount = ["--volume", `${hooks}:/opt/agent/finalize.d:ro`];
+    expect((await pod.runAgent("exit 3", ...mount)).code).toBe(3);
+    expect((await pod.endSidecar()).code).toBe(0);
+    expect((await cp.value(runId, "judge.pushed")).toString()).toBe("after exit 3");
+  });
+});
+
 describe("an agent in Python", () => {
   const script = `from variables import keys, load, save; save("copy", load("workflow.inputs.bytes")); print(keys())`;
 
@@ -118,8 +148,8 @@ describe("an agent in Python", () => {
     mkdirSync(join(volume, "judge"), { mode: 0o777 });
     const withVolume = ["--volume", `${volume}:/variables`];
     const self = ["--env", "WORKFLOW_VARIABLES_SELF=/variables/judge"];
-    const script = `wfvar set -q verdict approve; python3 -c 'from variables import load; print(load("verdict"))'`;
-    const shell = ["--entrypoint", "sh", image, "-c", script];
+    const both = `wfvar set -q verdict approve; python3 -c 'from variables import load; print(load("verdict"))'`;
+    const shell = ["--entrypoint", "sh", image, "-c", both];
     expect(await run("podman", ...inImage, ...withVolume, ...self, ...shell)).toMatchObject({
       code: 0,
       stdout: "approve\n",
