@@ -73,6 +73,9 @@ const bundles: readonly BuildOptions[] = [
       assert: "./sidecar/stand-ins/assert.cjs",
       "thread-stream": "./sidecar/stand-ins/thread-stream.cjs",
     },
+    // Every node pulls it; the names stay, for stack traces.
+    minify: true,
+    keepNames: true,
   }),
   service("controlplane"),
 ];

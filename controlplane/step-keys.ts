@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair } from "jose";
-import { z } from "zod";
+import * as z from "zod";
 import { readOrMakeSecret, replaceSecret } from "./secret-file.ts";
 
 export const keyAlgorithm = "EdDSA";

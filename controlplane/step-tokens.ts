@@ -1,5 +1,5 @@
 import { createLocalJWKSet, importJWK, jwtVerify, SignJWT } from "jose";
-import { z } from "zod";
+import * as z from "zod";
 import { SecretFile } from "./secret-file.ts";
 import { keyAlgorithm, makeStepKeys, parseStepKeys, type StepKey } from "./step-keys.ts";
 

@@ -6,18 +6,17 @@ import type { AgentEnd } from "./agent.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the launcher keeps the agent's `NODE_OPTIONS` while this process runs. */
-const keptNodeOptions = "WFVAR_NODE_OPTIONS";
+/** What launchers keep from this process, by the name under which they keep it. */
+const kept = { WFVAR_NODE_OPTIONS: "NODE_OPTIONS", WFVAR_LD_PRELOAD: "LD_PRELOAD" } as const;
 
-/**
- * The entrypoint's own environment without its settings, and with `NODE_OPTIONS` as it was before the
- * launcher.
- */
+/** The entrypoint's own environment without its settings, and with what the launchers took out of it. */
 export function agentEnvironment(own: Environment): Environment {
-  const kept = Object.entries(own).filter(([name]) => !name.startsWith("WFVAR_"));
-  const environment = Object.fromEntries(kept);
-  const nodeOptions = own[keptNodeOptions];
-  return nodeOptions === undefined ? environment : { ...environment, NODE_OPTIONS: nodeOptions };
+  const environment = Object.entries(own).filter(([name]) => !name.startsWith("WFVAR_"));
+  for (const [name, original] of Object.entries(kept)) {
+    const value = own[name];
+    if (value !== undefined) environment.push([original, value]);
+  }
+  return Object.fromEntries(environment);
 }
 
 /** The agent's environment and how the agent ended; `WFVAR_EXIT_SIGNAL` is empty where no signal ended it. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { describedSchemas } from "./described-schemas.ts";
 
 /** A body that is bytes. Nothing is checked here: whoever reads it does. */

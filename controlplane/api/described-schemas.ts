@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import * as wire from "../../contract/wire.ts";
 
 /** A type, not an interface: the converter takes any members. */

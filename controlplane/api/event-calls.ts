@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { z } from "zod";
+import * as z from "zod";
 import { runId } from "../../contract/wire.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Store } from "../store/store.ts";

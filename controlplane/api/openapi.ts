@@ -4,7 +4,7 @@ import {
   createJsonSchemaTransform,
   createJsonSchemaTransformObject,
 } from "fastify-type-provider-zod";
-import { z } from "zod";
+import * as z from "zod";
 import type { ApiCode } from "../../contract/codes.ts";
 import { isJsonObject } from "../../contract/json.ts";
 import { problem } from "../../contract/wire.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { z } from "zod";
+import * as z from "zod";
 import { ApiError } from "../api-error.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Store } from "../store/store.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { z } from "zod";
+import * as z from "zod";
 import { createRun, runId, runView } from "../../contract/wire.ts";
 import type { Store } from "../store/store.ts";
 import type { VariablesService } from "../variables/variables-service.ts";

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Logger } from "pino";
-import { z } from "zod";
+import * as z from "zod";
 import type { ApiCode } from "../../contract/codes.ts";
 import { maxAttempt } from "../../contract/limits.ts";
 import { formatContentDigest, parseContentDigest } from "../../contract/tar-feed.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { z } from "zod";
+import * as z from "zod";
 import { runId, stampedStep, stampStep, stepView } from "../../contract/wire.ts";
 import type { StepRecord } from "../store/store.ts";
 import type { VariablesService } from "../variables/variables-service.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import { z } from "zod";
+import * as z from "zod";
 import { key, runId, variableView } from "../../contract/wire.ts";
 import type { VariablesService } from "../variables/variables-service.ts";
 import { namesTag } from "./if-none-match.ts";

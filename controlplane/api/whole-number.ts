@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A number in a URL or a header, in digits alone: nothing there is a number by itself. */
 export function wholeNumber(min: number, max: number) {

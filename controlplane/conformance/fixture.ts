@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { isAllowedUrl, parseBaseUrl } from "../../contract/base-url.ts";
 import { parseStepPath } from "../../contract/ids.ts";
 import { defaultLimits, type Limits } from "../../contract/limits.ts";

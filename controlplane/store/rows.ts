@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { causeCodes, warningCodes } from "../../contract/codes.ts";
 import { outputKinds } from "../../contract/step-file.ts";
 import { declaredOutput, limits } from "../../contract/wire.ts";

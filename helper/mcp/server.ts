@@ -1,6 +1,6 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { z } from "zod";
+import * as z from "zod";
 import { version } from "../../contract/version.ts";
 import { formatBrief } from "../brief.ts";
 import { checkStep } from "../check/check-step.ts";

@@ -4,7 +4,7 @@ import {
   type Tool as ToolDefinition,
   type ToolAnnotations,
 } from "@modelcontextprotocol/sdk/types.js";
-import { z } from "zod";
+import * as z from "zod";
 import { VariablesError } from "../variables-error.ts";
 
 /** A tool of the server. Its arguments are checked here: an agent acts on one plain sentence, not on a schema's report. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** A Pod, a Job or a CronJob as a manifest describes it; only what injection looks at. */
 

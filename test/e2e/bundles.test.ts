@@ -128,3 +128,9 @@ describe("the sidecar", () => {
     ).toEqual([]);
   });
 });
+
+/** `import { z }` takes along zod's whole namespace, a quarter of a megabyte of translations with it. */
+it.each(Object.entries(meta))("%s speaks English alone", (_, { inputs }) => {
+  const locales = Object.keys(inputs).filter((input) => /\/zod\/.*\/locales\//.test(input));
+  expect(locales.filter((input) => !/\/en\.c?js$/.test(input))).toEqual([]);
+});

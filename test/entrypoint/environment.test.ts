@@ -35,6 +35,14 @@ describe("the agent's environment (WV-15)", () => {
     expect(ended.stdout).toBe("--no-warnings");
   });
 
+  it("has an LD_PRELOAD back that a launcher put away", async () => {
+    const step = makeStepFolder();
+    // The loader says on stderr that it passes it over.
+    const env = { WFVAR_LD_PRELOAD: "/none.so" };
+    const { stdout } = await run(step, shell('printf "%s" "$LD_PRELOAD"'), { env });
+    expect(stdout).toBe("/none.so");
+  });
+
   it("is the hooks' too, with the agent's end and nothing else of the entrypoint's", async () => {
     const step = makeStepFolder();
     writeHook(step, "print", 'env | grep -E "^(WFVAR_|NODE_OPTIONS)" | sort');

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { rootFiles } from "../../../contract/layout.ts";
 import { attempt, declaredOutput, limits, runId, stepPath } from "../../../contract/wire.ts";
 import { Mismatch, Skipped, type Check } from "../check.ts";
