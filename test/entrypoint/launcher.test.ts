@@ -56,6 +56,19 @@ describe("the launcher (WV-15)", () => {
     expect(readMarker(step)).toMatchObject({ exit_code: 42, outcome: "failed" });
   });
 
+  it("puts the kit's commands behind the image's own on PATH, where wfvar is not there", async () => {
+    const step = makeStepFolder();
+    const ask = shell('printf "%s" "$PATH"');
+    const without = await run(step, ask, { launcher: [launcher], env: { PATH: path } });
+    expect(without.stdout).toBe(`${path}:${dirname(launcher)}`);
+    const image = mkdtempSync(join(kit, "image-"));
+    writeFileSync(join(image, "wfvar"), "#!/bin/sh\n", { mode: 0o755 });
+    const own = `${image}:${path}`;
+    const there = makeStepFolder();
+    const ended = await run(there, ask, { launcher: [launcher], env: { PATH: own } });
+    expect(ended.stdout).toBe(own);
+  });
+
   it.each<[string, (folder: string) => string]>([
     ["an absolute link", () => launcher],
     [
