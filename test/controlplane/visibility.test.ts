@@ -13,7 +13,7 @@ const asked = process.env["FUZZ_RUNS"];
 const sampling =
   asked === undefined
     ? { numRuns: runs, seed: 9 }
-    : { numRuns: Math.max(runs, Number(asked) / 10) };
+    : { numRuns: Math.max(runs, Number(asked) / 40) };
 
 it(
   "shows each step exactly what WV-9 lets it see, and the operator every value",
