@@ -45,6 +45,9 @@ function command(entry: string, outfile: string): BuildOptions {
   return agentFile(entry, outfile, "cjs", { minify: true });
 }
 
+/** Every node pulls it; the names stay, for stack traces. */
+const small = { minify: true, keepNames: true } satisfies BuildOptions;
+
 function service(name: "sidecar" | "controlplane", options: BuildOptions = {}): BuildOptions {
   return {
     ...shared,
@@ -73,11 +76,9 @@ const bundles: readonly BuildOptions[] = [
       assert: "./sidecar/stand-ins/assert.cjs",
       "thread-stream": "./sidecar/stand-ins/thread-stream.cjs",
     },
-    // Every node pulls it; the names stay, for stack traces.
-    minify: true,
-    keepNames: true,
+    ...small,
   }),
-  service("controlplane"),
+  service("controlplane", small),
 ];
 
 /** `import` and `require` of the folder itself: `require("/opt/agent/variables")`. */
