@@ -38,13 +38,17 @@ function makeToken(): string {
   return `${randomBytes(32).toString("base64url")}\n`;
 }
 
+/** Whether a file's text is long enough to be a token; blanks around it do not count. */
+export function isOperatorToken(secret: string): boolean {
+  return secret.trim().length >= minLength;
+}
+
 function hashOf(secret: string): Buffer {
-  const token = secret.trim();
-  if (token.length < minLength) {
+  if (!isOperatorToken(secret)) {
     const least = String(minLength);
     throw new Error(`the operator token file holds no token of ${least} characters or more`);
   }
-  return sha256(token);
+  return sha256(secret.trim());
 }
 
 function sha256(text: string): Buffer {

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { describeSettings, readSettings, type SettingValues } from "../../contract/settings.ts";
 import { version } from "../../contract/version.ts";
 import { doctorSettings, placesOf, type Listen } from "../config.ts";
+import { isOperatorToken } from "../operator-token.ts";
 import { inspectDatabase } from "../store/inspect-database.ts";
 import { parseStepKeys } from "../step-keys.ts";
 import { whyFailed } from "./errno-words.ts";
@@ -70,7 +71,7 @@ function checkFolder(settings: Checked): string {
 function checkOperatorToken(settings: Checked): string {
   const { operatorTokenFile: file } = placesOf(settings);
   if (!existsSync(file)) return `${file} is not there yet; serve makes it`;
-  if (readFileSync(file, "utf8").trim().length < 16) {
+  if (!isOperatorToken(readFileSync(file, "utf8"))) {
     throw new Fault(`${file} holds no token of 16 characters or more: remove it, or fill it`);
   }
   return describeSecret(file);

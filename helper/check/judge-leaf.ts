@@ -1,5 +1,6 @@
-import { fstatSync, type Stats } from "node:fs";
+import { fstatSync } from "node:fs";
 import type { RejectCode, SkipCode } from "../../contract/codes.ts";
+import { afterFailedOpen, hasChanged } from "../../contract/leaf-rules.ts";
 import { openAnything, withFd } from "../descriptors.ts";
 import { readUpTo } from "../read-up-to.ts";
 import { isUtf8 } from "../value.ts";
@@ -37,25 +38,4 @@ export function judgeLeaf(dirFd: number, name: string, maxBytes: number): LeafSt
     }
     return isUtf8(bytes) ? { size } : { rejected: "invalid_output_value", size };
   });
-}
-
-function hasChanged(before: Stats, after: Stats): boolean {
-  return (
-    before.size !== after.size ||
-    before.mtimeMs !== after.mtimeMs ||
-    before.ctimeMs !== after.ctimeMs
-  );
-}
-
-function afterFailedOpen(errno: string | undefined): LeafState {
-  switch (errno) {
-    case "ELOOP":
-      return { skipped: "skipped_symlink" };
-    case "ENXIO":
-      return { skipped: "skipped_socket" };
-    case "ENOENT":
-      return { rejected: "changed_while_reading" };
-    default:
-      return { rejected: "unreadable" };
-  }
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { fstatSync, readSync, type Stats } from "node:fs";
+import { fstatSync, readSync } from "node:fs";
 import type { RejectCode, SkipCode } from "../../contract/codes.ts";
+import { afterFailedOpen, hasChanged } from "../../contract/leaf-rules.ts";
 import { errnoOf, openLeaf, typeOf, withFd } from "../descriptor.ts";
 
 /** One value's bytes, or why there are none (WV-4, WV-11). */
@@ -52,26 +53,4 @@ function readExactly(fd: number, size: number): Buffer | undefined {
     length += got;
   }
   return length === size ? buffer.subarray(0, size) : undefined;
-}
-
-function hasChanged(before: Stats, after: Stats): boolean {
-  return (
-    before.size !== after.size ||
-    before.mtimeMs !== after.mtimeMs ||
-    before.ctimeMs !== after.ctimeMs
-  );
-}
-
-function afterFailedOpen(errno: string): Leaf {
-  switch (errno) {
-    case "ELOOP":
-      return { skipped: "skipped_symlink" };
-    case "ENXIO":
-      return { skipped: "skipped_socket" };
-    case "ENOENT":
-      return { rejected: "changed_while_reading" };
-    default:
-      // EACCES, EPERM, a leased file's EWOULDBLOCK, EMFILE, EIO: there, and not to be had.
-      return { rejected: "unreadable" };
-  }
 }

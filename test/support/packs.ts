@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { pack as createTar } from "tar-stream";
-import { hashBody } from "../../contract/hashed-body.ts";
 import { defaultLimits } from "../../contract/limits.ts";
 import type { Marker } from "../../contract/marker.ts";
-import { fileHeader, type PackManifest } from "../../contract/pack.ts";
+import type { PackManifest } from "../../contract/pack.ts";
 import { formatContentDigest } from "../../contract/tar-feed.ts";
+import { makeTar } from "../../controlplane/conformance/make-pack.ts";
 
 export const goodMarker: Marker = {
   version: 1,
@@ -51,14 +50,7 @@ export async function makePack(spec: PackSpec): Promise<Buffer> {
   };
   const json = Buffer.from(JSON.stringify({ ...manifest, ...spec.manifest }));
   const entries = spec.entries ?? given.map(([key, bytes]) => [`values/${key}`, bytes] as const);
-  const tar = createTar();
-  tar.entry(fileHeader("pack.json", json.length), json);
-  for (const [name, value] of entries) {
-    const bytes = Buffer.from(value);
-    tar.entry(fileHeader(name, bytes.length), bytes);
-  }
-  tar.finalize();
-  return Buffer.concat((await hashBody(tar)).chunks);
+  return makeTar([["pack.json", json], ...entries]);
 }
 
 export interface PutOptions {
