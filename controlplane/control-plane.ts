@@ -11,7 +11,6 @@ import { Metrics } from "./metrics.ts";
 import { openOperatorToken, type OperatorToken } from "./operator-token.ts";
 import { openStepTokens } from "./step-tokens.ts";
 import { countingErrors } from "./store/counting-database.ts";
-import { PostgresDatabase } from "./store/postgres-database.ts";
 import type { SqlDatabase } from "./store/sql-database.ts";
 import { SqliteDatabase } from "./store/sqlite-database.ts";
 import { SqlStore } from "./store/sql-store.ts";
@@ -106,7 +105,10 @@ export async function openControlPlane(options: ControlPlaneOptions): Promise<Co
 }
 
 async function openDatabase(file: string, url: string | undefined): Promise<SqlDatabase> {
-  return url === undefined ? new SqliteDatabase(file) : PostgresDatabase.open(url);
+  if (url === undefined) return new SqliteDatabase(file);
+  // Loaded only here: most of what it weighs is PostgreSQL's client.
+  const { PostgresDatabase } = await import("./store/postgres-database.ts");
+  return PostgresDatabase.open(url);
 }
 
 function currentTime(): Date {

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { describeSettings, readSettings } from "../../contract/settings.ts";
-import { version } from "../../contract/version.ts";
 import { placeSettings, placesOf } from "../config.ts";
 import { backUpSqlite } from "../store/backup-sqlite.ts";
 import type { ServeCommandDeps } from "./serve-command.ts";
+import { showPage } from "./show-page.ts";
 import { explaining, UsageError } from "./usage-error.ts";
 
 const { dataDir } = placeSettings;
@@ -23,10 +23,7 @@ export async function backupCommand(
   { env, out }: Pick<ServeCommandDeps, "env" | "out">,
 ): Promise<void> {
   const read = readSettings(placeSettings, argv, env);
-  if (read.help || read.version) {
-    out.write(read.help ? backupHelp : `${version}\n`);
-    return;
-  }
+  if (showPage(read, backupHelp, out)) return;
   const [file, ...extra] = read.words;
   const problems = [...read.problems];
   if (file === undefined || extra.length > 0) problems.push("name one file: wfvar-cp backup FILE");

@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import { isAllowedUrl } from "../../contract/base-url.ts";
 import { escapeText } from "../../contract/escape.ts";
 import { readSettings, type SettingValues } from "../../contract/settings.ts";
-import { version } from "../../contract/version.ts";
 import { conformanceSettings } from "../config.ts";
 import { allChecks } from "../conformance/all-checks.ts";
 import { commandFixture } from "../conformance/command-fixture.ts";
@@ -11,6 +10,7 @@ import { operatorFixture } from "../conformance/operator-fixture.ts";
 import { runChecks, type CheckResult } from "../conformance/run-checks.ts";
 import { Subject } from "../conformance/subject.ts";
 import { conformanceHelp } from "./conformance-help.ts";
+import { showPage } from "./show-page.ts";
 import { explaining, UsageError } from "./usage-error.ts";
 
 export interface ConformanceCommandDeps {
@@ -30,10 +30,7 @@ export async function conformanceCommand(
 ): Promise<boolean> {
   const { env, out, signal } = deps;
   const read = readSettings(conformanceSettings, argv, env);
-  if (read.help || read.version) {
-    out.write(read.help ? conformanceHelp : `${version}\n`);
-    return true;
-  }
+  if (showPage(read, conformanceHelp, out)) return true;
   const problems = [...read.problems];
   if (read.words.length > 0) problems.push("conformance takes flags only");
   if (problems.length > 0) throw new UsageError(problems);

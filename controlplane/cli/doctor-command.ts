@@ -2,13 +2,13 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from "node:
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { describeSettings, readSettings, type SettingValues } from "../../contract/settings.ts";
-import { version } from "../../contract/version.ts";
 import { doctorSettings, placesOf, type Listen } from "../config.ts";
 import { isOperatorToken } from "../operator-token.ts";
 import { inspectDatabase } from "../store/inspect-database.ts";
 import { parseStepKeys } from "../step-keys.ts";
 import { whyFailed } from "./errno-words.ts";
 import type { ServeCommandDeps } from "./serve-command.ts";
+import { showPage } from "./show-page.ts";
 import { UsageError } from "./usage-error.ts";
 
 export const doctorHelp = `wfvar-cp doctor [flags]: checks what serve needs, and says what to mend; changes nothing
@@ -38,11 +38,9 @@ export async function doctorCommand(
   argv: readonly string[],
   { env, out }: Pick<ServeCommandDeps, "env" | "out">,
 ): Promise<boolean> {
-  const { values, words, help, ...read } = readSettings(doctorSettings, argv, env);
-  if (help || read.version) {
-    out.write(help ? doctorHelp : `${version}\n`);
-    return true;
-  }
+  const read = readSettings(doctorSettings, argv, env);
+  if (showPage(read, doctorHelp, out)) return true;
+  const { values, words } = read;
   const problems = words.length > 0 ? [...read.problems, "doctor takes flags only"] : read.problems;
   if (problems.length > 0) throw new UsageError(problems);
   let well = true;

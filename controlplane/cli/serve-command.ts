@@ -5,6 +5,7 @@ import { limitsOf } from "../../contract/limit-settings.ts";
 import { serveSettings, type Listen } from "../config.ts";
 import { createLog } from "../log.ts";
 import { openControlPlane } from "../control-plane.ts";
+import { showPage } from "./show-page.ts";
 import { explaining, UsageError } from "./usage-error.ts";
 
 export interface ServeCommandDeps {
@@ -22,17 +23,9 @@ ${describeSettings(serveSettings)}
 /** `wfvar-cp serve`. Resolves after a signal, when what was accepted is finished and the store is closed. */
 export async function serveCommand(argv: readonly string[], deps: ServeCommandDeps): Promise<void> {
   const { env, out, signal } = deps;
-  const {
-    values,
-    words,
-    help,
-    version: wantsVersion,
-    problems,
-  } = readSettings(serveSettings, argv, env);
-  if (help || wantsVersion) {
-    out.write(help ? serveHelp : `${version}\n`);
-    return;
-  }
+  const read = readSettings(serveSettings, argv, env);
+  if (showPage(read, serveHelp, out)) return;
+  const { values, words, problems } = read;
   const all = words.length > 0 ? [...problems, "serve takes flags only"] : problems;
   if (all.length > 0) throw new UsageError(all);
   const dataDir = resolve(values.dataDir);

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { describeSettings, readSettings } from "../../contract/settings.ts";
-import { version } from "../../contract/version.ts";
 import { placesOf, rotateSettings } from "../config.ts";
 import { makeFolder } from "../make-folder.ts";
 import { makeOperatorToken, rotateOperatorToken } from "../operator-token.ts";
 import { makeStepKeys, parseStepKeys, rotateStepKeys } from "../step-keys.ts";
+import { showPage } from "./show-page.ts";
 import { explaining, UsageError } from "./usage-error.ts";
 
 export const tokenHelp = `wfvar-cp token make | show | rotate-step-key | rotate-operator-token [flags]: what opens the calls
@@ -26,10 +26,7 @@ export interface TokenCommandDeps {
 export async function tokenCommand(argv: readonly string[], deps: TokenCommandDeps): Promise<void> {
   const { env, out, now } = deps;
   const read = readSettings(rotateSettings, argv, env);
-  if (read.help || read.version) {
-    out.write(read.help ? tokenHelp : `${version}\n`);
-    return;
-  }
+  if (showPage(read, tokenHelp, out)) return;
   if (read.problems.length > 0) throw new UsageError(read.problems);
   const [action, ...extra] = read.words;
   const { dataDir, operatorTokenFile, stepKeyFile } = placesOf(read.values);

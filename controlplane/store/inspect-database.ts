@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { Client } from "pg";
 import { migrations } from "./migrations.ts";
 import type { Row } from "./sql-database.ts";
 
@@ -29,6 +28,7 @@ function readSqliteVersion(file: string): number {
 }
 
 async function readPostgresVersion(connectionString: string): Promise<number> {
+  const { Client } = await import("pg");
   const client = new Client({ connectionString, connectionTimeoutMillis: timeoutMs });
   await client.connect();
   try {

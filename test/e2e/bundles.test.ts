@@ -107,10 +107,10 @@ function chunkOf(service: string, name: string): string {
 }
 
 describe("the control plane", () => {
-  it("loads the conformance suite and its HTTP client where they are asked for alone", () => {
+  it("loads the conformance suite, its HTTP client and PostgreSQL's where they are asked for alone", () => {
     const served = sourcesOf(["dist/controlplane/main.mjs", chunkOf("controlplane", "wfvar-cp")]);
     expect(served).toContain("controlplane/api/step-api.ts");
-    const others = /^controlplane\/conformance\/|node_modules\/undici\//;
+    const others = /^controlplane\/conformance\/|node_modules\/(undici|pg)\//;
     expect(served.filter((source) => others.test(source))).toEqual([]);
     const asked = sourcesOf([chunkOf("controlplane", "conformance-command")]);
     expect(asked).toContain("controlplane/conformance/all-checks.ts");
